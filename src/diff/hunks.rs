@@ -1,0 +1,1 @@
+//! Changed ranges to [`crate::report::FileDiff`]s with context, and a `FileDiff` to signed lines.

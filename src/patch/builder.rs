@@ -1,0 +1,117 @@
+//! Folds parser events into a [`Patch`]; the live state of a patch is held here once.
+
+use super::Body;
+use super::Content;
+use super::Existing;
+use super::FileEdit;
+use super::Hunk;
+use super::LineHunk;
+use super::Patch;
+use super::PatchEvent;
+use super::event::FileKind;
+
+/// Builds a patch, event by event.
+#[derive(Debug, Default)]
+pub struct Builder {
+    patch: Patch,
+}
+
+impl Builder {
+    /// Returns the patch so far.
+    pub fn patch(&self) -> &Patch {
+        &self.patch
+    }
+
+    /// Gives the patch back.
+    pub fn into_patch(self) -> Patch {
+        self.patch
+    }
+
+    /// Takes one event in. Events that don't fit the state (a line without an open file) change nothing.
+    pub fn fold(&mut self, event: &PatchEvent<'_>) {
+        match event {
+            PatchEvent::FileOpened { path, kind, line_number } => self.patch.edits.push(FileEdit {
+                path: path.clone(),
+                move_to: None,
+                body: match kind {
+                    FileKind::Create => Body::Content(Content {
+                        bytes: Vec::new(),
+                        existing: Existing::Refuse,
+                        keep_style: false,
+                    }),
+                    FileKind::Update => Body::Hunks(Vec::new()),
+                    FileKind::Delete => Body::Delete,
+                },
+                line_number: *line_number,
+                expect_sha256: None,
+                complete: false,
+            }),
+            PatchEvent::MovedTo { path } => {
+                if let Some(edit) = self.patch.edits.last_mut() {
+                    edit.move_to = Some(path.clone());
+                }
+            }
+            PatchEvent::HunkOpened { stated_old_start, line_number } => {
+                if let Some(Body::Hunks(hunks)) = self.body() {
+                    hunks.push(Hunk::Lines(LineHunk {
+                        stated_old_start: *stated_old_start,
+                        line_number: *line_number,
+                        ..LineHunk::default()
+                    }));
+                }
+            }
+            PatchEvent::Anchor { text } => {
+                if let Some(hunk) = self.hunk() {
+                    hunk.anchors.push(text.to_vec());
+                }
+            }
+            PatchEvent::Line { kind, text } => match self.body() {
+                Some(Body::Content(content)) => {
+                    content.bytes.extend_from_slice(text);
+                    content.bytes.push(b'\n');
+                }
+                Some(Body::Hunks(_)) => {
+                    if let Some(hunk) = self.hunk() {
+                        hunk.push(*kind, text);
+                    }
+                }
+                Some(Body::Delete) | None => {}
+            },
+            PatchEvent::NoNewline => match self.body() {
+                Some(Body::Content(content)) if content.bytes.last() == Some(&b'\n') => {
+                    content.bytes.pop();
+                }
+                _ => {
+                    if let Some(hunk) = self.hunk() {
+                        hunk.mark_no_newline();
+                    }
+                }
+            },
+            PatchEvent::EndOfFile => {
+                if let Some(hunk) = self.hunk() {
+                    hunk.at_end_of_file = true;
+                }
+            }
+            PatchEvent::FileClosed => {
+                if let Some(edit) = self.patch.edits.last_mut() {
+                    edit.complete = true;
+                }
+            }
+            PatchEvent::HunkClosed | PatchEvent::Tolerated { .. } | PatchEvent::Malformed(_) => {}
+        }
+    }
+
+    fn body(&mut self) -> Option<&mut Body> {
+        self.patch.edits.last_mut().map(|edit| &mut edit.body)
+    }
+
+    fn hunk(&mut self) -> Option<&mut LineHunk> {
+        match self.body() {
+            Some(Body::Hunks(hunks)) => match hunks.last_mut() {
+                Some(Hunk::Lines(hunk)) => Some(hunk),
+                Some(Hunk::Replace(_)) | None => None,
+            },
+            Some(Body::Content(_) | Body::Delete) | None => None,
+        }
+    }
+}

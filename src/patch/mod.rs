@@ -1,0 +1,208 @@
+//! Patch text as values: what a patch asks for, in any dialect, before any file is looked at.
+//!
+//! The parsers in this room turn text into [`PatchEvent`]s; [`builder::Builder`] folds those into a [`Patch`].
+//! Nothing here knows a file's content or where a hunk will stand.
+
+pub mod apply_patch;
+pub mod args;
+pub mod builder;
+pub mod event;
+pub mod lines;
+pub mod parser;
+
+use crate::text::PathText;
+
+pub use builder::Builder;
+pub use event::PatchEvent;
+pub use parser::Dialect;
+pub use parser::Parser;
+pub use parser::parse;
+
+/// A whole patch: file edits in the order of the text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Patch {
+    /// The file edits.
+    pub edits: Vec<FileEdit>,
+}
+
+/// A create, update, delete or rename of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileEdit {
+    /// The path that the edit names (of a rename: the old one).
+    pub path: PathText,
+    /// Where the file goes, of a rename.
+    pub move_to: Option<PathText>,
+    /// What is to be done.
+    pub body: Body,
+    /// 1-based line of the input at which the edit begins; 0 if it does not come from text.
+    pub line_number: usize,
+    /// SHA-256 that the file must have before the edit.
+    pub expect_sha256: Option<[u8; 32]>,
+    /// Whether no more of this edit will come.
+    pub complete: bool,
+}
+
+/// What a file edit asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// The file gets exactly this content.
+    Content(Content),
+    /// The hunks are applied; none is a plain rename.
+    Hunks(Vec<Hunk>),
+    /// The file goes.
+    Delete,
+}
+
+/// The whole new content of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// What happens if the file is there already.
+    pub existing: Existing,
+    /// Whether line endings and byte order mark are converted to those of the file that is replaced.
+    pub keep_style: bool,
+}
+
+/// What a content edit does with a file that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// The edit is refused.
+    Refuse,
+    /// The file is replaced.
+    Replace,
+}
+
+/// One hunk of an update.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hunk {
+    /// Lines with context, as patches have them.
+    Lines(LineHunk),
+    /// A text and its replacement, as edit tools have them.
+    Replace(Replace),
+}
+
+/// The role of a line in a hunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LineKind {
+    /// Stands in the file before and after.
+    Context,
+    /// Stands in the file before.
+    Delete,
+    /// Stands in the file after.
+    Insert,
+}
+
+impl LineKind {
+    /// Returns the sign that unified diffs put in front of such a line.
+    pub fn sign(self) -> char {
+        match self {
+            LineKind::Context => ' ',
+            LineKind::Delete => '-',
+            LineKind::Insert => '+',
+        }
+    }
+}
+
+/// A hunk made of lines.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LineHunk {
+    /// Texts that tell where the hunk goes, outermost first.
+    pub anchors: Vec<Vec<u8>>,
+    /// The 1-based line at which the patch says that the old side begins.
+    pub stated_old_start: Option<usize>,
+    /// The patch says so by a header whose old side is empty: the hunk goes after line `stated_old_start` (or, if 0,
+    /// to the top).
+    pub is_after_line: bool,
+    /// The old side ends at the end of the file.
+    pub at_end_of_file: bool,
+    /// 1-based line of the input at which the hunk begins.
+    pub line_number: usize,
+    /// All lines' texts, one after the other, without signs and endings.
+    text: Vec<u8>,
+    lines: Vec<HunkLine>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct HunkLine {
+    kind: LineKind,
+    text_end: usize,
+    has_no_newline: bool,
+}
+
+/// One line of a hunk, borrowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Its role.
+    pub kind: LineKind,
+    /// Its text without sign and ending.
+    pub text: &'a [u8],
+    /// The patch says that the file ends here, without a newline.
+    pub has_no_newline: bool,
+}
+
+impl LineHunk {
+    /// Appends a line.
+    pub fn push(&mut self, kind: LineKind, text: &[u8]) {
+        self.text.extend_from_slice(text);
+        self.lines.push(HunkLine { kind, text_end: self.text.len(), has_no_newline: false });
+    }
+
+    /// Says of the last line that the file ends there without a newline.
+    pub fn mark_no_newline(&mut self) {
+        if let Some(line) = self.lines.last_mut() {
+            line.has_no_newline = true;
+        }
+    }
+
+    /// Iterates over the lines.
+    pub fn lines(&self) -> impl ExactSizeIterator<Item = Line<'_>> + Clone {
+        let mut start = 0;
+        self.lines.iter().map(move |line| {
+            let text = &self.text[start..line.text_end];
+            start = line.text_end;
+            Line { kind: line.kind, text, has_no_newline: line.has_no_newline }
+        })
+    }
+
+    /// Returns how many lines the hunk has.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Tells whether the hunk has no line.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Returns the counts of added and removed lines.
+    pub fn counts(&self) -> (usize, usize) {
+        let count = |kind| self.lines.iter().filter(|line| line.kind == kind).count();
+        (count(LineKind::Insert), count(LineKind::Delete))
+    }
+}
+
+/// A text and what replaces it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Replace {
+    /// The text to find; LF in it matches LF and CRLF.
+    pub old: Vec<u8>,
+    /// The text that comes in its place, literally.
+    pub new: Vec<u8>,
+    /// Which of several places are meant.
+    pub count: ReplaceCount,
+    /// Whether the old text is complete: while a call streams, it grows.
+    pub old_is_complete: bool,
+}
+
+/// How many places a replacement is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ReplaceCount {
+    /// Exactly one place; several are ambiguous.
+    #[default]
+    One,
+    /// Every place, at least one.
+    All,
+    /// Every place, and so many of them.
+    Exactly(usize),
+}

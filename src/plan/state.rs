@@ -1,0 +1,104 @@
+//! What the planner is given of a file, and what it plans for it.
+
+use std::sync::Arc;
+
+use crate::report::Operation;
+use crate::report::Problem;
+use crate::text::Document;
+use crate::text::PathText;
+use crate::text::Splices;
+
+/// What stands at one path, as far as a plan needs it; each path is given once.
+#[derive(Debug, Clone)]
+pub struct Given {
+    /// Where the path leads: relative to the root, links of folders resolved, a link to a file followed. Two
+    /// spellings of one file have one real path.
+    pub real: PathText,
+    /// What is there.
+    pub state: FileState,
+    /// The path itself is a symbolic link to the file: content goes through it, delete and rename act on the link.
+    pub link: Option<PathText>,
+}
+
+/// What stands at a path.
+#[derive(Debug, Clone)]
+pub enum FileState {
+    /// Nothing; a file can be made there.
+    Absent,
+    /// A regular file.
+    File(FoundFile),
+    /// Something else: `"directory"`, `"fifo"`, `"socket"`, `"device"`.
+    Other(&'static str),
+    /// It must not be touched, or could not be read.
+    Refused(Box<Problem>),
+}
+
+/// A regular file as it was read.
+#[derive(Debug, Clone)]
+pub struct FoundFile {
+    /// Its bytes.
+    pub document: Arc<Document>,
+    /// All its mode bits and type, as the system has them (`0o100644`).
+    pub mode: u32,
+    /// How many hard links name it.
+    pub hard_links: u64,
+    /// What tells that it is still the same file.
+    pub stamp: Stamp,
+}
+
+/// What tells that a file is still the one that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stamp {
+    /// The device it lies on.
+    pub device: u64,
+    /// Its inode.
+    pub inode: u64,
+    /// Its length in bytes.
+    pub size: u64,
+    /// When its bytes last changed, in nanoseconds since 1970.
+    pub modified_ns: i128,
+    /// When its inode last changed, in nanoseconds since 1970.
+    pub changed_ns: i128,
+}
+
+/// What is to be written: files in patch order, net of all edits of each.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// One entry a file.
+    pub files: Vec<PlannedFile>,
+}
+
+/// What becomes of one file.
+#[derive(Debug, Clone)]
+pub struct PlannedFile {
+    /// What is done to it.
+    pub operation: Operation,
+    /// The path for reports: relative to the root.
+    pub path: PathText,
+    /// The path of a renamed file before, for reports.
+    pub from: Option<PathText>,
+    /// Where the bytes go (of a delete: what goes), relative to the root, links resolved as [`Given::real`] is; of a
+    /// delete or rename of a link, the link itself.
+    pub target: PathText,
+    /// What stands at `target` before: of a create [`FileState::Absent`].
+    pub target_before: FileState,
+    /// Of a rename: what goes, relative to the root.
+    pub source: Option<PathText>,
+    /// The file whose bytes are the preimage: at `source` of a rename, else at `target`; `None` of a create.
+    pub before: Option<FoundFile>,
+    /// The bytes afterwards; `None` of a delete.
+    pub after: Option<After>,
+    /// The mode of a file that is made new; `None` keeps the preimage's, or the system's default on a create.
+    pub mode: Option<u32>,
+}
+
+/// A file's bytes afterwards.
+#[derive(Debug, Clone)]
+pub enum After {
+    /// Those of the preimage; only its name (or mode) changes.
+    Same,
+    /// The preimage with replacements.
+    Spliced(Splices),
+    /// All new.
+    Whole(Arc<Document>),
+}

@@ -1,0 +1,1 @@
+//! Report values to bytes, written to what is given.

@@ -1,0 +1,125 @@
+//! What a reader is shown for one call.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::FileDiff;
+use super::Operation;
+
+/// The card of one tool call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Card {
+    /// Which schema this is.
+    pub schema: CardSchema,
+    /// Always `diff`.
+    pub card: CardKind,
+    /// One line: the tool and its path or paths.
+    pub title: String,
+    /// What became of the call.
+    pub status: CardStatus,
+    /// Where the call was read.
+    pub source: Source,
+    /// The files that it names.
+    pub files: Vec<CardFile>,
+    /// The hunks of all files, in order.
+    pub diffs: Vec<FileDiff>,
+    /// The reason of a failure, or what else the log says of the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// The name of the card schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub enum CardSchema {
+    /// Version 1.
+    #[default]
+    #[serde(rename = "hunkwise/card/v1")]
+    V1,
+}
+
+/// The kind of a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CardKind {
+    /// A change of files.
+    #[default]
+    Diff,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CardStatus {
+    /// It was done.
+    Applied,
+    /// Part of it was done.
+    Partial,
+    /// It was tried and failed.
+    Failed,
+    /// The user, a hook or a permission rule refused it.
+    Rejected,
+    /// It is staged for review.
+    Held,
+    /// The log has no result for it, or the input is no log.
+    Unknown,
+}
+
+/// Where a call was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Source {
+    /// The log's or patch's format.
+    pub format: String,
+    /// 1-based line of the result, or of the call if there is no result.
+    pub line: usize,
+    /// The innermost id that the log gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// The tool as the log names it.
+    pub tool: String,
+    /// The turn, as the log counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
+    /// The time, verbatim from the log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+}
+
+/// One file of a card.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CardFile {
+    /// The path as the log writes it.
+    pub path: String,
+    /// What was done.
+    pub operation: Operation,
+    /// Where a renamed or copied file came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// What became of this file, where it differs from the card.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<CardStatus>,
+    /// Count of added lines; absent if not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub added: Option<usize>,
+    /// Count of removed lines; absent if not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed: Option<usize>,
+    /// What the log recorded of the change.
+    pub recorded: Recorded,
+}
+
+/// What a log recorded of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recorded {
+    /// The applied hunks.
+    Hunks,
+    /// The texts before and after.
+    Texts,
+    /// Only the request: drawn as requested, without line numbers.
+    Request,
+    /// Only the path.
+    Path,
+}

@@ -1,0 +1,1 @@
+//! Calls of a model in, live or stored; cards out.

@@ -1,0 +1,14 @@
+//! What bytes of text are: one file's bytes and lines, replacements of byte ranges, paths as a patch writes them.
+//!
+//! This room knows nothing of patches, places or reports, and opens no file.
+
+pub mod document;
+pub mod path;
+pub mod splice;
+
+pub use document::Document;
+pub use document::Encoding;
+pub use document::Eol;
+pub use path::PathText;
+pub use splice::Splice;
+pub use splice::Splices;
