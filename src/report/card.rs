@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::Change;
+use super::EolName;
 use super::FileDiff;
 use super::Operation;
 
@@ -106,6 +108,12 @@ pub struct CardFile {
     /// Count of removed lines; absent if not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<usize>,
+    /// The line endings, where recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eol: Option<Change<EolName>>,
+    /// The mode in octal with its type, where recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Change<String>>,
     /// What the log recorded of the change.
     pub recorded: Recorded,
 }

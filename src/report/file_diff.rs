@@ -34,6 +34,12 @@ pub struct FileDiff {
     /// drawing follow them instead of comparing the texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<Vec<String>>,
+    /// The last old line ends the file without a newline.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub old_no_newline: bool,
+    /// The last new line ends the file without a newline.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub new_no_newline: bool,
     /// What the texts can't show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<DiffNote>,
