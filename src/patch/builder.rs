@@ -51,10 +51,11 @@ impl Builder {
                     edit.move_to = Some(path.clone());
                 }
             }
-            PatchEvent::HunkOpened { stated_old_start, line_number } => {
+            PatchEvent::HunkOpened { stated_old_start, stated_old_lines, line_number } => {
                 if let Some(Body::Hunks(hunks)) = self.body() {
                     hunks.push(Hunk::Lines(LineHunk {
                         stated_old_start: *stated_old_start,
+                        stated_old_lines: *stated_old_lines,
                         line_number: *line_number,
                         ..LineHunk::default()
                     }));

@@ -26,6 +26,8 @@ pub enum PatchEvent<'a> {
     HunkOpened {
         /// The line at which the header says that the old side begins.
         stated_old_start: Option<usize>,
+        /// How many old lines the header states.
+        stated_old_lines: Option<usize>,
         /// 1-based line of the input.
         line_number: usize,
     },

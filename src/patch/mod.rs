@@ -4,7 +4,7 @@
 //! Nothing here knows a file's content or where a hunk will stand.
 
 pub mod apply_patch;
-pub mod args;
+
 pub mod builder;
 pub mod event;
 pub mod lines;
@@ -111,9 +111,8 @@ pub struct LineHunk {
     pub anchors: Vec<Vec<u8>>,
     /// The 1-based line at which the patch says that the old side begins.
     pub stated_old_start: Option<usize>,
-    /// The patch says so by a header whose old side is empty: the hunk goes after line `stated_old_start` (or, if 0,
-    /// to the top).
-    pub is_after_line: bool,
+    /// How many old lines the header states; with 0, the hunk goes after line `stated_old_start` (0: to the top).
+    pub stated_old_lines: Option<usize>,
     /// The old side ends at the end of the file.
     pub at_end_of_file: bool,
     /// 1-based line of the input at which the hunk begins.
