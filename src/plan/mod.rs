@@ -1,8 +1,25 @@
 //! Patch and files to a plan: where each hunk stands, what each file becomes. Nothing is written here.
 
+pub mod anchor;
+pub mod choose;
+pub mod diagnose;
+pub mod fold;
+pub mod hunks;
+pub mod insert;
+pub mod locate;
+pub mod planner;
+pub mod replace;
+pub mod shape;
 pub mod state;
+pub mod table;
 
+pub use planner::Options;
+pub use planner::PlannedEdit;
+pub use planner::Planner;
+pub use planner::Want;
+pub use state::After;
 pub use state::FileState;
+pub use state::Finds;
 pub use state::FoundFile;
 pub use state::Given;
 pub use state::Plan;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::report::HunkMatch;
 use crate::report::Operation;
 use crate::report::Problem;
 use crate::text::Document;
@@ -66,6 +67,17 @@ pub struct Stamp {
 pub struct Plan {
     /// One entry a file.
     pub files: Vec<PlannedFile>,
+    /// For each file, where its hunks were found.
+    pub finds: Vec<Finds>,
+}
+
+/// Where the hunks of one file were found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Finds {
+    /// One entry a hunk of lines.
+    pub matches: Vec<HunkMatch>,
+    /// How many places the replacements of an edit had.
+    pub replacements: Option<usize>,
 }
 
 /// What becomes of one file.

@@ -1,0 +1,385 @@
+//! The hunks of one file edit over one document to replacements, or to every reason why they don't fit.
+
+use std::ops::Range;
+
+use crate::patch::Hunk;
+use crate::patch::LineHunk;
+use crate::patch::Replace;
+use crate::patch::ReplaceCount;
+use crate::report::Candidate;
+use crate::report::Code;
+use crate::report::HunkMatch;
+use crate::report::Problem;
+use crate::text::Document;
+use crate::text::Splice;
+use crate::text::Splices;
+
+use super::choose::choose;
+use super::choose::offset_lines;
+use super::diagnose;
+use super::insert;
+use super::locate::Found;
+use super::locate::Miss;
+use super::locate::Place;
+use super::locate::Rules;
+use super::locate::line_index_at;
+use super::locate::locate_all;
+use super::planner::Options;
+use super::replace;
+use super::shape::Shape;
+
+/// What the hunks of one file edit come to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PlannedHunks {
+    /// The replacements, relative to the document.
+    pub splices: Splices,
+    /// Where hunks of lines were found; the edit's number is left 0.
+    pub matches: Vec<HunkMatch>,
+    /// How many places were replaced, if the hunks are replacements.
+    pub replacements: Option<usize>,
+}
+
+/// Plans the hunks of one file edit.
+///
+/// # Errors
+/// One problem for each hunk that does not fit, with its 1-based number.
+pub fn plan(document: &Document, hunks: &[Hunk], options: Options) -> Result<PlannedHunks, Vec<Problem>> {
+    let lines: Vec<&LineHunk> = hunks
+        .iter()
+        .filter_map(|hunk| match hunk {
+            Hunk::Lines(lines) => Some(lines),
+            Hunk::Replace(_) => None,
+        })
+        .collect();
+    let mut planned = if lines.len() == hunks.len() {
+        plan_lines(document, &lines, options)?
+    } else {
+        plan_replaces(document, hunks)?
+    };
+    if options.adds_final_newline {
+        add_final_newline(document, &mut planned.splices);
+    }
+    Ok(planned)
+}
+
+fn plan_lines(
+    document: &Document,
+    hunks: &[&LineHunk],
+    options: Options,
+) -> Result<PlannedHunks, Vec<Problem>> {
+    let rules = Rules { most_lenient: options.most_lenient, appends: options.appends };
+    let found = locate_all(document, hunks, rules);
+    let chosen = choose(hunks, &found, options.takes_first);
+    let mut planned = PlannedHunks::default();
+    let mut problems = Vec::new();
+    let mut placed: Vec<Placed> = Vec::new();
+    for (index, hunk) in hunks.iter().enumerate() {
+        let shape = Shape::of(hunk);
+        let place = match (&found[index], chosen[index]) {
+            (Found::Places(places), Some(chosen)) => &places[chosen],
+            (Found::AlreadyApplied { .. }, _) if options.skips_applied => continue,
+            (found, _) => {
+                problems.push(misfit(document, hunk, &shape, found, index + 1));
+                continue;
+            }
+        };
+        if insert::already_stands(document, &shape, place) {
+            if !options.skips_applied {
+                problems.push(stands_already(hunk, place, index + 1));
+            }
+            continue;
+        }
+        placed.push(Placed::new(document, &shape, place, index + 1));
+        planned.matches.push(HunkMatch {
+            edit: 0,
+            hunk: index + 1,
+            rung: place.rung,
+            old_start: (place.line_index + 1).saturating_sub(place.matched.start).max(1),
+            offset_lines: offset_lines(hunk, place),
+        });
+    }
+    problems.extend(overlaps(document, &placed, hunks));
+    problems.sort_by_key(|problem| problem.hunk);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let list = placed.into_iter().flat_map(|placed| placed.splices);
+    let list: Vec<Splice> =
+        list.filter(|splice| document.bytes()[splice.range.clone()] != splice.new).collect();
+    planned.splices = Splices::new(list).unwrap_or_default();
+    Ok(planned)
+}
+
+/// A hunk at its place.
+struct Placed {
+    number: usize,
+    extent: Range<usize>,
+    splices: Vec<Splice>,
+}
+
+impl Placed {
+    fn new(document: &Document, shape: &Shape<'_>, place: &Place, number: usize) -> Self {
+        Placed { number, extent: place.start..place.end, splices: insert::splices(document, shape, place) }
+    }
+
+    /// Tells whether one of the changes touches what the other hunk relies on. Shared context is no conflict.
+    fn conflicts(&self, other: &Placed) -> bool {
+        let touches = |splice: &Splice, extent: &Range<usize>| {
+            if splice.range.is_empty() {
+                extent.start < splice.range.start && splice.range.start < extent.end
+            } else {
+                splice.range.start < extent.end && extent.start < splice.range.end
+            }
+        };
+        self.splices.iter().any(|splice| touches(splice, &other.extent))
+            || other.splices.iter().any(|splice| touches(splice, &self.extent))
+    }
+}
+
+fn overlaps(document: &Document, placed: &[Placed], hunks: &[&LineHunk]) -> Vec<Problem> {
+    let mut order: Vec<&Placed> = placed.iter().collect();
+    order.sort_by_key(|placed| (placed.extent.start, placed.number));
+    let mut problems = Vec::new();
+    for (index, one) in order.iter().enumerate() {
+        for other in order[index + 1..].iter().take_while(|other| other.extent.start < one.extent.end) {
+            if one.conflicts(other) {
+                let (first, second) = (one.number.min(other.number), one.number.max(other.number));
+                let line = line_index_at(document, other.extent.start) + 1;
+                let message = format!(
+                    "hunks {first} and {second} overlap at line {line}: one changes lines that the other needs"
+                );
+                problems.push(Problem {
+                    hunk: Some(second),
+                    line: Some(hunks[second - 1].line_number),
+                    ..Problem::new(Code::HunkNotFound, message).with_hint("make them one hunk")
+                });
+            }
+        }
+    }
+    problems
+}
+
+fn stands_already(hunk: &LineHunk, place: &Place, number: usize) -> Problem {
+    let message =
+        format!("hunk {number} is already applied: its added lines stand at line {}", place.line_index + 1);
+    let hint = "if they are meant to stand there twice, include the line after them in the hunk; --skip-applied passes over it";
+    Problem {
+        hunk: Some(number),
+        line: Some(hunk.line_number),
+        ..Problem::new(Code::AlreadyApplied, message).with_hint(hint)
+    }
+}
+
+fn misfit(document: &Document, hunk: &LineHunk, shape: &Shape<'_>, found: &Found, number: usize) -> Problem {
+    let problem = match found {
+        Found::Places(places) => ambiguous(hunk, places, number),
+        Found::AlreadyApplied { line_index } => {
+            let message =
+                format!("hunk {number} is already applied: its new lines stand at line {}", line_index + 1);
+            Problem::new(Code::AlreadyApplied, message).with_hint("--skip-applied passes over it")
+        }
+        Found::Missing(miss) => missing(document, shape, miss, number),
+    };
+    Problem { hunk: Some(number), line: Some(hunk.line_number), ..problem }
+}
+
+fn ambiguous(hunk: &LineHunk, places: &[Place], number: usize) -> Problem {
+    let is_insertion = places.iter().all(|place| place.matched.is_empty());
+    // An insertion goes behind its anchor: the anchor's own line is what a reader looks for.
+    let line = |place: &Place| if is_insertion { place.line_index } else { place.line_index + 1 };
+    let what = match hunk.anchors.last() {
+        Some(anchor) if is_insertion => {
+            format!("the anchor '{}' of hunk {number}", String::from_utf8_lossy(anchor))
+        }
+        _ => format!("hunk {number}"),
+    };
+    let message = format!("{what} fits {} places: lines {}", places.len(), listed(places.iter().map(line)));
+    Problem {
+        candidates: places.iter().map(|place| Candidate { line: line(place) }).collect(),
+        ..Problem::new(Code::Ambiguous, message).with_hint(
+            "add context lines, or an '@@' anchor, that only one of them has; --first-match takes the first",
+        )
+    }
+}
+
+fn missing(document: &Document, shape: &Shape<'_>, miss: &Miss, number: usize) -> Problem {
+    let problem = |message: String, hint: &str| Problem::new(Code::HunkNotFound, message).with_hint(hint);
+    match miss {
+        Miss::Anchor(anchor) => problem(
+            format!(
+                "the anchor '{}' of hunk {number} is nowhere in the file",
+                String::from_utf8_lossy(anchor)
+            ),
+            "an anchor is a line of the file, or its beginning",
+        ),
+        Miss::NotAfterAnchor(line_index) => problem(
+            format!("the lines of hunk {number} stand at line {}, but not after its anchor", line_index + 1),
+            "take the anchor from above the lines, or leave it out",
+        ),
+        Miss::NotAtEnd(line_index) => problem(
+            format!(
+                "the lines of hunk {number} stand at line {}, but not at the end of the file",
+                line_index + 1
+            ),
+            "leave '*** End of File' (or the no-newline mark) out, or take the file's last lines",
+        ),
+        Miss::Nowhere => problem(
+            format!("hunk {number} only adds lines, and nothing tells where"),
+            "add a context line or an '@@' anchor before them, or '*** End of File' after them",
+        ),
+        Miss::Text(votes) => {
+            let nearest = diagnose::nearest_hunk(document, shape, *votes);
+            let message = match &nearest {
+                Some(nearest) => {
+                    format!(
+                        "the old lines of hunk {number} are not in the file; it comes nearest at line {}",
+                        nearest.line
+                    )
+                }
+                None => format!("the old lines of hunk {number} are not in the file, nor anything like them"),
+            };
+            let hint = "read the file again and take the lines from it as they are now";
+            Problem { nearest, ..problem(message, hint) }
+        }
+    }
+}
+
+/// Lists line numbers for a sentence.
+fn listed(lines: impl Iterator<Item = usize>) -> String {
+    let lines: Vec<String> = lines.map(|line| line.to_string()).collect();
+    match lines.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => lines.concat(),
+    }
+}
+
+/// Plans replacements in order, each seeing the result of the one before.
+fn plan_replaces(document: &Document, hunks: &[Hunk]) -> Result<PlannedHunks, Vec<Problem>> {
+    let mut planned = PlannedHunks { replacements: Some(0), ..PlannedHunks::default() };
+    let mut current = None;
+    let mut problems = Vec::new();
+    for (index, hunk) in hunks.iter().enumerate() {
+        let Hunk::Replace(request) = hunk else { continue };
+        let now = current.as_ref().unwrap_or(document);
+        match replaced(now, request) {
+            Ok(splices) => {
+                planned.replacements = planned.replacements.map(|count| count + splices.list().len());
+                if index + 1 < hunks.len() {
+                    current = Some(Document::new(splices.apply(now.bytes())));
+                }
+                planned.splices = planned.splices.then(splices);
+            }
+            Err(problem) => {
+                let hunk = (hunks.len() > 1).then_some(index + 1);
+                problems.push(Problem { hunk, ..problem });
+            }
+        }
+    }
+    if problems.is_empty() { Ok(planned) } else { Err(problems) }
+}
+
+fn replaced(document: &Document, request: &Replace) -> Result<Splices, Problem> {
+    let (old, new) = (lf(&request.old), lf(&request.new));
+    if old.is_empty() {
+        return Err(
+            Problem::new(Code::Malformed, "the old text is empty").with_hint("name the text to be replaced")
+        );
+    }
+    if old == new {
+        let hint = "a line ending is not part of the text: LF in it stands for LF and CRLF";
+        return Err(Problem::new(Code::Malformed, "the old and the new text are equal").with_hint(hint));
+    }
+    let places = replace::places(document, &old);
+    if places.is_empty() {
+        return Err(text_missing(document, &old, &new));
+    }
+    let apart = replace::without_overlap(&places);
+    match request.count {
+        ReplaceCount::One if places.len() > 1 => return Err(text_ambiguous(document, &places)),
+        ReplaceCount::Exactly(count) if apart.len() != count => {
+            let lines = lines_of(document, &apart);
+            let message = format!(
+                "the old text stands {} times, expected {count}: lines {}",
+                apart.len(),
+                listed(lines.iter().copied())
+            );
+            return Err(Problem {
+                candidates: lines.into_iter().map(|line| Candidate { line }).collect(),
+                ..Problem::new(Code::CountDiffers, message)
+            });
+        }
+        ReplaceCount::One | ReplaceCount::All | ReplaceCount::Exactly(_) => {}
+    }
+    let list = apart.into_iter().map(|place| replace::splice(document, place, &new)).collect();
+    Ok(Splices::new(list).unwrap_or_default())
+}
+
+fn text_ambiguous(document: &Document, places: &[Range<usize>]) -> Problem {
+    let lines = lines_of(document, places);
+    let message =
+        format!("the old text stands {} times: lines {}", places.len(), listed(lines.iter().copied()));
+    Problem {
+        candidates: lines.into_iter().map(|line| Candidate { line }).collect(),
+        ..Problem::new(Code::Ambiguous, message).with_hint(
+            "take more of the text around it, or pass --replace-all (replace_all) to replace every place",
+        )
+    }
+}
+
+fn text_missing(document: &Document, old: &[u8], new: &[u8]) -> Problem {
+    let nearest = diagnose::nearest_text(document, old);
+    let new_stands =
+        (!new.is_empty()).then(|| replace::places(document, new)).filter(|places| places.len() == 1);
+    let message = match &nearest {
+        Some(nearest) => {
+            format!("the old text is not in the file; it comes nearest at line {}", nearest.line)
+        }
+        None => "the old text is not in the file, nor anything like it".to_owned(),
+    };
+    let hint = match new_stands.as_deref() {
+        Some([place]) => format!(
+            "the new text stands at line {} already; if the edit was made, there is nothing to do",
+            line_index_at(document, document_line_start(document, place.start)) + 1
+        ),
+        _ => "read the file again and take the text from it as it is now".to_owned(),
+    };
+    Problem { nearest, ..Problem::new(Code::HunkNotFound, message).with_hint(hint) }
+}
+
+fn document_line_start(document: &Document, offset: usize) -> usize {
+    let newline = memchr::memrchr(b'\n', &document.bytes()[..offset]);
+    newline.map_or(document.text_start(), |newline| newline + 1)
+}
+
+/// Returns the 1-based line on which each place begins; places are in file order.
+fn lines_of(document: &Document, places: &[Range<usize>]) -> Vec<usize> {
+    let (mut offset, mut line_index) = (document.text_start(), 0);
+    places
+        .iter()
+        .map(|place| {
+            line_index += memchr::memchr_iter(b'\n', &document.bytes()[offset..place.start]).count();
+            offset = place.start;
+            line_index + 1
+        })
+        .collect()
+}
+
+fn lf(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for (index, &byte) in text.iter().enumerate() {
+        if byte != b'\r' || text.get(index + 1) != Some(&b'\n') {
+            out.push(byte);
+        }
+    }
+    out
+}
+
+fn add_final_newline(document: &Document, splices: &mut Splices) {
+    let length = splices.postimage_len(document.bytes().len());
+    let last = splices.pieces(document.bytes()).last().and_then(|piece| piece.last().copied());
+    if length > document.text_start() && last.is_some_and(|byte| byte != b'\n') {
+        let ending = document.eol_counts().majority().to_vec();
+        let end = Splices::new(vec![Splice { range: length..length, new: ending }]).unwrap_or_default();
+        *splices = std::mem::take(splices).then(end);
+    }
+}

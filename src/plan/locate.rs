@@ -1,0 +1,423 @@
+//! One hunk's old side to all its places on the first rung that has any, or the nearest miss.
+//!
+//! The rungs, each with those before it: exact; blanks at line ends; indentation (one map for the whole hunk); unicode
+//! lookalikes; outer context lines that differ. Every removed line matches on the hunk's rung, no similarity score
+//! decides, and every condition (anchors, the end-of-file mark) holds on every rung.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use crate::patch::LineHunk;
+use crate::report::Rung;
+use crate::text::Document;
+use crate::text::document::LineSpan;
+
+use super::anchor;
+use super::anchor::AnchorSpan;
+use super::fold;
+use super::fold::IndentMap;
+use super::shape::Shape;
+use super::table::LineTable;
+use super::table::Occurrence;
+
+/// Up to so many hunks are looked for one by one with a substring search; more share one pass over all lines.
+const FEW_HUNKS: usize = 4;
+/// The context rung needs so many matching bytes that are not blanks.
+const CONTEXT_MATCH_BYTES: usize = 24;
+
+/// The rungs, strictest first.
+const RUNGS: [Rung; 5] = [Rung::Exact, Rung::TrailingBlanks, Rung::Indentation, Rung::Unicode, Rung::Context];
+
+/// A place where a hunk's old side stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Byte offset of the first old line that matched; of an insertion without old lines, where it goes.
+    pub start: usize,
+    /// Byte offset behind the last old line that matched.
+    pub end: usize,
+    /// 0-based number of the line at `start`.
+    pub line_index: usize,
+    /// The old lines that matched: all, but for outer context lines on the context rung.
+    pub matched: Range<usize>,
+    /// How strictly.
+    pub rung: Rung,
+    /// How added lines are indented.
+    pub indent: IndentMap,
+}
+
+/// What the search for one hunk came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// Its places on the strictest rung that has any, in file order; at least one.
+    Places(Vec<Place>),
+    /// Its new side stands exactly once, its old side nowhere exactly.
+    AlreadyApplied {
+        /// 0-based number of the line where it begins.
+        line_index: usize,
+    },
+    /// It stands nowhere.
+    Missing(Miss),
+}
+
+/// Why a hunk stands nowhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Miss {
+    /// This anchor is not in the file.
+    Anchor(Vec<u8>),
+    /// The text stands in the file, but not where the anchor wants it; 0-based number of a line where it does.
+    NotAfterAnchor(usize),
+    /// The text stands in the file, but not at its end; 0-based number of a line where it does.
+    NotAtEnd(usize),
+    /// Lines are added with nothing that tells where.
+    Nowhere,
+    /// The text is not in the file; where most of its lines would lie, if any of them is there.
+    Text(Option<Votes>),
+}
+
+/// The alignment of a hunk with a file that lays most of its old lines on equal ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Votes {
+    /// The old line that this is told by.
+    pub old_index: usize,
+    /// Where it stands in the file.
+    pub occurrence: Occurrence,
+}
+
+/// What is asked of the matcher.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// The most lenient rung.
+    pub most_lenient: Rung,
+    /// Lines that are added with nothing that tells where go to the end of the file.
+    pub appends: bool,
+}
+
+/// Finds the places of hunks of one file edit, each by itself.
+pub fn locate_all(document: &Document, hunks: &[&LineHunk], rules: Rules) -> Vec<Found> {
+    let searches: Vec<Search<'_>> = hunks.iter().map(|hunk| Search::new(document, hunk, rules)).collect();
+    let mut found: Vec<Option<Found>> = searches
+        .iter()
+        .map(|search| match search.without_old_side() {
+            Some(found) => Some(found),
+            None if hunks.len() <= FEW_HUNKS => search.exact_by_substring().map(Found::Places),
+            None => None,
+        })
+        .collect();
+    if found.iter().any(Option::is_none) {
+        let open =
+            || searches.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(search, _)| search);
+        let mut table =
+            LineTable::wanting(open().flat_map(|search| {
+                search.shape.old.iter().chain(&search.postimage.old).map(|line| line.text)
+            }));
+        table.fill(document.bytes(), document.text_start());
+        for (search, found) in searches.iter().zip(&mut found) {
+            found.get_or_insert_with(|| search.by_table(&table));
+        }
+    }
+    found.into_iter().map(|found| found.unwrap_or(Found::Missing(Miss::Nowhere))).collect()
+}
+
+/// One hunk to be found in one document.
+struct Search<'a> {
+    document: &'a Document,
+    shape: Shape<'a>,
+    postimage: Shape<'a>,
+    hunk: &'a LineHunk,
+    anchors: Result<Option<Vec<AnchorSpan>>, Vec<u8>>,
+    rules: Rules,
+}
+
+impl<'a> Search<'a> {
+    fn new(document: &'a Document, hunk: &'a LineHunk, rules: Rules) -> Self {
+        let shape = Shape::of(hunk);
+        Search {
+            document,
+            postimage: shape.postimage(),
+            shape,
+            hunk,
+            anchors: anchor::resolve(document, &hunk.anchors),
+            rules,
+        }
+    }
+
+    fn bytes(&self) -> &'a [u8] {
+        self.document.bytes()
+    }
+
+    /// Answers for a hunk that needs no search: a missing anchor, or no old lines.
+    fn without_old_side(&self) -> Option<Found> {
+        let anchors = match &self.anchors {
+            Err(missing) => return Some(Found::Missing(Miss::Anchor(missing.clone()))),
+            Ok(anchors) => anchors,
+        };
+        if !self.shape.old.is_empty() {
+            return None;
+        }
+        let end = self.bytes().len();
+        let at = |start: usize| self.insertion_at(start);
+        Some(match anchors {
+            _ if self.hunk.at_end_of_file => Found::Places(vec![at(end)]),
+            Some(spans) => Found::Places(spans.iter().map(|span| at(span.end)).collect()),
+            None if self.hunk.stated_old_lines == Some(0) => {
+                match self.end_of_line(self.hunk.stated_old_start) {
+                    Some(start) => Found::Places(vec![at(start)]),
+                    None => Found::Missing(Miss::Nowhere),
+                }
+            }
+            None if self.document.text().is_empty() || self.rules.appends => Found::Places(vec![at(end)]),
+            None => Found::Missing(Miss::Nowhere),
+        })
+    }
+
+    fn insertion_at(&self, start: usize) -> Place {
+        Place {
+            start,
+            end: start,
+            line_index: line_index_at(self.document, start),
+            matched: 0..0,
+            rung: Rung::Exact,
+            indent: IndentMap::Same,
+        }
+    }
+
+    /// Returns the byte offset behind the line with this 1-based number; 0 is the top.
+    fn end_of_line(&self, line_number: Option<usize>) -> Option<usize> {
+        match line_number? {
+            0 => Some(self.document.text_start()),
+            number => self.document.lines().nth(number - 1).map(|line| line.end),
+        }
+    }
+
+    /// Returns the exact places, found by a search for the longest old line; `None` if there is none.
+    fn exact_by_substring(&self) -> Option<Vec<Place>> {
+        let pivot = (0..self.shape.old.len()).max_by_key(|&index| self.shape.old[index].text.len())?;
+        let text = self.shape.old[pivot].text;
+        if text.is_empty() {
+            return None;
+        }
+        let bytes = self.bytes();
+        let mut places = Vec::new();
+        for offset in memmem::find_iter(bytes, text) {
+            let is_line_start =
+                offset == self.document.text_start() || offset > 0 && bytes[offset - 1] == b'\n';
+            if is_line_start && LineSpan::at(bytes, offset).text_end == offset + text.len() {
+                places.extend(self.verify(&self.shape, pivot, offset, Rung::Exact));
+            }
+        }
+        self.number(&mut places);
+        let places = self.conditioned(places);
+        (!places.is_empty()).then_some(places)
+    }
+
+    fn by_table(&self, table: &LineTable) -> Found {
+        let places = self.candidates(&self.shape, table, self.rules.most_lenient);
+        for rung in RUNGS {
+            let on_rung = places.iter().filter(|place| place.rung <= rung).cloned().collect();
+            let allowed = self.conditioned(on_rung);
+            if !allowed.is_empty() {
+                return Found::Places(allowed);
+            }
+            if let (Rung::Exact, Some(line_index)) = (rung, self.already_applied(table)) {
+                return Found::AlreadyApplied { line_index };
+            }
+        }
+        Found::Missing(match places.first() {
+            Some(place) if self.hunk.at_end_of_file => Miss::NotAtEnd(place.line_index),
+            Some(place) if !self.hunk.anchors.is_empty() => Miss::NotAfterAnchor(place.line_index),
+            Some(place) => Miss::NotAtEnd(place.line_index),
+            None => Miss::Text(votes(self.shape.old.iter().map(|line| line.text), table)),
+        })
+    }
+
+    /// Returns where the new side stands, if it stands exactly once and says enough to tell.
+    fn already_applied(&self, table: &LineTable) -> Option<usize> {
+        let tells = self.shape.has_inserts() || self.shape.has_context_on_both_sides();
+        if self.postimage.old.is_empty() || self.shape.changes.is_empty() || !tells {
+            return None;
+        }
+        let places = self.conditioned(self.candidates(&self.postimage, table, Rung::Exact));
+        match places.as_slice() {
+            [place] => Some(place.line_index),
+            _ => None,
+        }
+    }
+
+    /// Returns every place of a shape on every rung up to `most_lenient`, in file order, conditions aside.
+    fn candidates(&self, shape: &Shape<'_>, table: &LineTable, most_lenient: Rung) -> Vec<Place> {
+        let core = shape.core();
+        let rarest = core.min_by_key(|&index| table.occurrences(shape.old[index].text).len());
+        let Some(pivot) = rarest else { return Vec::new() };
+        let mut places = Vec::new();
+        for occurrence in table.occurrences(shape.old[pivot].text) {
+            let Some(mut place) = self.verify(shape, pivot, occurrence.start, most_lenient) else { continue };
+            place.line_index = occurrence.line_index + place.matched.start - pivot;
+            places.push(place);
+        }
+        places
+    }
+
+    /// Compares a shape with the file, its old line `pivot` laid on the line at `offset`.
+    ///
+    /// The place's line number is not set.
+    fn verify(&self, shape: &Shape<'_>, pivot: usize, offset: usize, most_lenient: Rung) -> Option<Place> {
+        let bytes = self.bytes();
+        let core = shape.core();
+        let mut rung = Rung::Exact;
+        let mut lines: Vec<LineSpan> = Vec::with_capacity(shape.old.len());
+        // Upward from the pivot, then downward; a line outside of the core may end the match instead of failing it.
+        let mut matched = pivot..pivot;
+        let mut start = offset;
+        while matched.start > 0 {
+            let index = matched.start - 1;
+            let line = (start > self.document.text_start()).then(|| LineSpan::before(bytes, start));
+            match line.and_then(|line| Some((line, self.line_rung(shape, index, line)?))) {
+                Some((line, line_rung)) if line_rung <= most_lenient => {
+                    rung = rung.max(line_rung);
+                    lines.push(line);
+                    start = line.start;
+                    matched.start = index;
+                }
+                _ if index < core.start => break,
+                _ => return None,
+            }
+        }
+        lines.reverse();
+        let mut end = offset;
+        while matched.end < shape.old.len() {
+            let line = (end < bytes.len()).then(|| LineSpan::at(bytes, end));
+            match line.and_then(|line| Some((line, self.line_rung(shape, matched.end, line)?))) {
+                Some((line, line_rung)) if line_rung <= most_lenient => {
+                    rung = rung.max(line_rung);
+                    lines.push(line);
+                    end = line.end;
+                    matched.end += 1;
+                }
+                _ if matched.end >= core.end => break,
+                _ => return None,
+            }
+        }
+        let indent = if rung >= Rung::Indentation {
+            self.indent_map(shape, matched.start, &lines)?
+        } else {
+            IndentMap::Same
+        };
+        if matched != (0..shape.old.len()) {
+            if most_lenient < Rung::Context || !self.context_is_enough(shape, &matched) {
+                return None;
+            }
+            rung = Rung::Context;
+        }
+        Some(Place { start, end, line_index: 0, matched, rung, indent })
+    }
+
+    fn line_rung(&self, shape: &Shape<'_>, index: usize, line: LineSpan) -> Option<Rung> {
+        let old = &shape.old[index];
+        if old.has_no_newline && line.text_end < line.end {
+            return None;
+        }
+        fold::line_rung(line.text(self.bytes()), old.text)
+    }
+
+    /// Returns the one map of indentations for all matched lines, if it also reaches every added line.
+    fn indent_map(&self, shape: &Shape<'_>, first: usize, lines: &[LineSpan]) -> Option<IndentMap> {
+        let bytes = self.bytes();
+        let pairs: Vec<(Vec<u8>, Vec<u8>)> = lines
+            .iter()
+            .zip(&shape.old[first..])
+            .filter(|(_, old)| !fold::trim(old.text).is_empty())
+            .map(|(line, old)| {
+                let indent = |text: &[u8]| fold::split_indent(&fold::fold(text)).0.to_vec();
+                (indent(old.text), indent(line.text(bytes)))
+            })
+            .collect();
+        let map = IndentMap::fit(&pairs)?;
+        let reaches =
+            shape.changes.iter().flat_map(|change| &change.added).all(|line| map.line(line.text).is_some());
+        reaches.then_some(map)
+    }
+
+    /// Tells whether so much of the old side matched that outer context lines may differ.
+    fn context_is_enough(&self, shape: &Shape<'_>, matched: &Range<usize>) -> bool {
+        let allowed = (shape.context_lines() / 5).max(1);
+        let bytes: usize =
+            shape.old[matched.clone()].iter().map(|line| fold::non_blank_bytes(line.text)).sum();
+        shape.has_deletes() && shape.old.len() - matched.len() <= allowed && bytes >= CONTEXT_MATCH_BYTES
+    }
+
+    /// Keeps the places that the end-of-file mark and the anchors allow.
+    fn conditioned(&self, mut places: Vec<Place>) -> Vec<Place> {
+        let file_end = self.bytes().len();
+        let ends_file = |place: &Place| place.end == file_end && place.matched.end == self.shape.old.len();
+        if self.hunk.at_end_of_file || self.names_new_end() {
+            places.retain(ends_file);
+        }
+        let Ok(Some(spans)) = &self.anchors else { return places };
+        let repeats = |place: &Place| {
+            let first = self.shape.old.first().map_or(&[][..], |line| line.text);
+            self.hunk.anchors.last().is_some_and(|anchor| anchor::is_at_line_start(first, anchor))
+                && place.matched.start == 0
+        };
+        let is_after = |place: &Place, span: &AnchorSpan| {
+            place.start >= span.end || place.start == span.start && repeats(place)
+        };
+        match spans.as_slice() {
+            [] => Vec::new(),
+            [only] => places.into_iter().find(|place| is_after(place, only)).into_iter().collect(),
+            [first, ..] => {
+                places.retain(|place| is_after(place, first));
+                places
+            }
+        }
+    }
+
+    /// Tells whether the hunk says that its new side ends the file without a newline.
+    fn names_new_end(&self) -> bool {
+        self.hunk.lines().any(|line| line.has_no_newline)
+    }
+
+    fn number(&self, places: &mut [Place]) {
+        let (mut offset, mut line_index) = (self.document.text_start(), 0);
+        for place in places {
+            line_index += memchr::memchr_iter(b'\n', &self.bytes()[offset..place.start]).count();
+            offset = place.start;
+            place.line_index = line_index;
+        }
+    }
+}
+
+/// Returns the 0-based number of the line that begins at a byte offset (or, past the last one, would).
+pub fn line_index_at(document: &Document, offset: usize) -> usize {
+    let before = &document.bytes()[document.text_start()..offset];
+    let newlines = memchr::memchr_iter(b'\n', before).count();
+    // Behind a last line that has no newline, the next line would begin.
+    newlines + usize::from(before.last().is_some_and(|&byte| byte != b'\n'))
+}
+
+/// So many occurrences of one line are counted as votes.
+const VOTES_CAP: usize = 4096;
+/// So many bytes of a line weigh.
+const WEIGHT_CAP_BYTES: usize = 40;
+
+/// Returns the alignment of `lines` with the file behind the table that has most equal text; the first of equals.
+pub fn votes<'a>(lines: impl Iterator<Item = &'a [u8]>, table: &LineTable) -> Option<Votes> {
+    let mut ballots: Vec<(usize, usize, Votes)> = Vec::new();
+    for (old_index, text) in lines.enumerate() {
+        let weight = fold::non_blank_bytes(text).min(WEIGHT_CAP_BYTES) + 1;
+        for occurrence in table.occurrences(text).iter().take(VOTES_CAP) {
+            if let Some(first) = occurrence.line_index.checked_sub(old_index) {
+                ballots.push((first, weight, Votes { old_index, occurrence: *occurrence }));
+            }
+        }
+    }
+    ballots.sort_by_key(|(first, _, vote)| (*first, vote.old_index));
+    let mut best: Option<(usize, Votes)> = None;
+    for same in ballots.chunk_by(|one, other| one.0 == other.0) {
+        let weight: usize = same.iter().map(|(_, weight, _)| weight).sum();
+        if best.is_none_or(|(most, _)| weight > most) {
+            best = Some((weight, same[0].2));
+        }
+    }
+    best.map(|(_, vote)| vote)
+}

@@ -1,0 +1,714 @@
+//! Plans the edits of a patch, one after the other, over files that it is given.
+//!
+//! The planner opens nothing: it says which paths it [`wants`](Planner::wants) and is [given](Planner::give) what
+//! stands there, each once. Every edit sees the edits before it. An edit that does not fit changes nothing and is
+//! reported; the others are still planned, so that every problem is known.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use foldhash::fast::FixedState;
+use sha2::Digest;
+use sha2::Sha256;
+
+use crate::patch::Body;
+use crate::patch::Content;
+use crate::patch::Existing;
+use crate::patch::FileEdit;
+use crate::patch::Hunk;
+use crate::report::Code;
+use crate::report::HunkMatch;
+use crate::report::Operation;
+use crate::report::Placement;
+use crate::report::Problem;
+use crate::report::Rung;
+use crate::text::Document;
+use crate::text::PathText;
+use crate::text::Splices;
+use crate::text::document::UTF8_BOM;
+use crate::text::document::with_lf;
+
+use super::After;
+use super::FileState;
+use super::FoundFile;
+use super::Given;
+use super::Plan;
+use super::PlannedFile;
+use super::hunks;
+use super::state::Finds;
+
+/// How a patch is applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// The most lenient rung.
+    pub most_lenient: Rung,
+    /// Of several places, the first is taken.
+    pub takes_first: bool,
+    /// What is done already is passed over.
+    pub skips_applied: bool,
+    /// An Add or a Move may replace a file.
+    pub overwrites: bool,
+    /// Lines that are added with nothing that tells where go to the end of the file.
+    pub appends: bool,
+    /// A file that an update leaves without final newline gets one.
+    pub adds_final_newline: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            most_lenient: Rung::Context,
+            takes_first: false,
+            skips_applied: false,
+            overwrites: false,
+            appends: false,
+            adds_final_newline: false,
+        }
+    }
+}
+
+/// A path that the planner needs to know.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Want {
+    /// The path as the patch writes it.
+    pub path: PathText,
+    /// Whether a link at its end is followed: content goes through links, delete and rename act on them.
+    pub follows_link: bool,
+}
+
+/// One planned edit, seen by itself: what it does to the state that the edits before it left.
+#[derive(Debug, Clone)]
+pub struct PlannedEdit {
+    /// What it does.
+    pub operation: Operation,
+    /// The file before; `None` if there is none.
+    pub before: Option<Arc<Document>>,
+    /// The file after; `None` if it goes. Replacements are relative to `before`.
+    pub after: Option<After>,
+}
+
+/// Plans edits over the files that it is given.
+#[derive(Debug)]
+pub struct Planner {
+    options: Options,
+    names: HashMap<Want, usize, FixedState>,
+    entries: Vec<Entry>,
+    by_real: HashMap<PathText, usize, FixedState>,
+}
+
+/// One file, by its real path.
+#[derive(Debug)]
+struct Entry {
+    real: PathText,
+    given: FileState,
+    now: Now,
+    finds: Finds,
+    /// 1-based position of the first edit that changed it.
+    touched_by: Option<usize>,
+}
+
+/// What stands at a real path after the edits so far.
+#[derive(Debug, Clone)]
+enum Now {
+    AsGiven,
+    Gone,
+    Content(Version),
+}
+
+/// A file's content after the edits so far.
+#[derive(Debug, Clone)]
+struct Version {
+    /// The given file that it came from, by entry; `None` if it is all new.
+    origin: Option<usize>,
+    /// What was replaced in the origin.
+    splices: Splices,
+    /// The content, once an edit needed it whole.
+    document: Option<Arc<Document>>,
+}
+
+impl Planner {
+    /// Returns a planner that knows no file.
+    pub fn new(options: Options) -> Self {
+        Planner {
+            options,
+            names: HashMap::with_hasher(FixedState::default()),
+            entries: Vec::new(),
+            by_real: HashMap::with_hasher(FixedState::default()),
+        }
+    }
+
+    /// Returns the paths that planning this edit needs and that were not given yet.
+    pub fn wants(&self, edit: &FileEdit) -> Vec<Want> {
+        let follows_link = match edit.body {
+            Body::Content(_) => true,
+            Body::Hunks(_) => edit.move_to.is_none(),
+            Body::Delete => false,
+        };
+        let source = Want { path: edit.path.clone(), follows_link };
+        let target = edit.move_to.clone().map(|path| Want { path, follows_link: false });
+        [Some(source), target].into_iter().flatten().filter(|want| !self.names.contains_key(want)).collect()
+    }
+
+    /// Takes what stands at a wanted path. Two names of one file become one.
+    pub fn give(&mut self, want: Want, given: Given) {
+        let real = given.real.normalized();
+        let index = *self.by_real.entry(real.clone()).or_insert_with(|| {
+            self.entries.push(Entry {
+                real,
+                given: given.state,
+                now: Now::AsGiven,
+                finds: Finds::default(),
+                touched_by: None,
+            });
+            self.entries.len() - 1
+        });
+        self.names.insert(want, index);
+    }
+
+    /// Plans one edit; `number` is its 1-based position in the patch. Everything it wants must have been given.
+    ///
+    /// # Errors
+    /// Every reason why it does not fit; then nothing has changed.
+    pub fn plan(&mut self, number: usize, edit: &FileEdit) -> Result<PlannedEdit, Vec<Problem>> {
+        let planned = match &edit.body {
+            Body::Content(content) => {
+                self.plan_content(number, edit, content).map_err(|problem| vec![problem])
+            }
+            Body::Delete => self.plan_delete(number, edit).map_err(|problem| vec![problem]),
+            Body::Hunks(hunks) => self.plan_hunks(number, edit, hunks),
+        };
+        planned.map_err(|problems| {
+            let path = edit.path.shown().into_owned();
+            let placed = |problem: Problem| Problem {
+                edit: Some(number),
+                path: problem.path.or_else(|| Some(path.clone())),
+                line: problem.line.or((edit.line_number > 0).then_some(edit.line_number)),
+                ..problem
+            };
+            problems.into_iter().map(placed).collect()
+        })
+    }
+
+    /// Says what is known of the last hunk of an edit that is still being written; nothing is planned.
+    pub fn probe(&mut self, edit: &FileEdit) -> (Placement, Option<Problem>) {
+        let Body::Hunks(hunks) = &edit.body else { return (Placement::Unknown, None) };
+        let Some(hunk) = hunks.last() else { return (Placement::Unknown, None) };
+        let document = match self.source(edit).and_then(|index| self.text_of(index)) {
+            Ok(document) => document,
+            Err(problem) => return (placement_of(&problem), Some(problem)),
+        };
+        match hunks::plan(&document, std::slice::from_ref(hunk), self.options) {
+            Ok(_) => (Placement::Located, None),
+            Err(problems) => {
+                let problem = problems.into_iter().next();
+                let problem = problem.map(|problem| Problem { hunk: Some(hunks.len()), ..problem });
+                (problem.as_ref().map_or(Placement::Unknown, placement_of), problem)
+            }
+        }
+    }
+
+    /// Plans the hunks of an edit that is still being written, as far as they have their places; nothing is kept.
+    pub fn draft(&mut self, edit: &FileEdit) -> Option<PlannedEdit> {
+        let Body::Hunks(hunks) = &edit.body else { return None };
+        let document = self.source(edit).and_then(|index| self.text_of(index)).ok()?;
+        let planned = hunks::plan(&document, hunks, self.options).ok()?;
+        Some(PlannedEdit {
+            operation: if edit.move_to.is_some() { Operation::Rename } else { Operation::Update },
+            before: Some(document),
+            after: Some(After::Spliced(planned.splices)),
+        })
+    }
+
+    fn entry_of(&self, path: &PathText, follows_link: bool) -> Result<usize, Problem> {
+        let want = Want { path: path.clone(), follows_link };
+        self.names.get(&want).copied().ok_or_else(|| {
+            Problem::new(Code::Io, format!("{} was not looked at", path.shown())).with_path(path.shown())
+        })
+    }
+
+    /// Returns the entry of an edit's own path, if a regular file stands there now.
+    fn source(&self, edit: &FileEdit) -> Result<usize, Problem> {
+        let follows_link = edit.move_to.is_none() && !matches!(edit.body, Body::Delete);
+        let index = self.entry_of(&edit.path, follows_link)?;
+        self.expect_file(index, &edit.path)?;
+        Ok(index)
+    }
+
+    fn expect_file(&self, index: usize, path: &PathText) -> Result<(), Problem> {
+        let entry = &self.entries[index];
+        let missing = |message: String| Problem::new(Code::FileMissing, message).with_path(path.shown());
+        match (&entry.now, &entry.given) {
+            (Now::Content(_), _) | (Now::AsGiven, FileState::File(_)) => Ok(()),
+            (Now::Gone, _) => {
+                Err(missing(format!("{} is gone: an earlier edit of this patch took it away", path.shown())))
+            }
+            (Now::AsGiven, FileState::Absent) => {
+                let hint = "check the path; to make a new file, use an add or a write";
+                Err(missing(format!("{} does not exist", path.shown())).with_hint(hint))
+            }
+            (Now::AsGiven, FileState::Other(kind)) => Err(not_a_file(path, kind)),
+            (Now::AsGiven, FileState::Refused(problem)) => Err((**problem).clone()),
+        }
+    }
+
+    fn found(&self, index: usize) -> Option<&FoundFile> {
+        match &self.entries[index].given {
+            FileState::File(file) => Some(file),
+            FileState::Absent | FileState::Other(_) | FileState::Refused(_) => None,
+        }
+    }
+
+    /// Returns what stands at an entry now, whole.
+    fn document(&mut self, index: usize) -> Option<Arc<Document>> {
+        let given = self.found(index).map(|file| Arc::clone(&file.document));
+        let origin = match &self.entries[index].now {
+            Now::AsGiven => return given,
+            Now::Gone => return None,
+            Now::Content(Version { document: Some(document), .. }) => return Some(Arc::clone(document)),
+            Now::Content(version) => version.origin,
+        };
+        let origin = Arc::clone(&self.found(origin?)?.document);
+        let Now::Content(version) = &mut self.entries[index].now else { return None };
+        let document = if version.splices.is_empty() {
+            origin
+        } else {
+            Arc::new(Document::new(version.splices.apply(origin.bytes())))
+        };
+        version.document = Some(Arc::clone(&document));
+        Some(document)
+    }
+
+    /// Returns what stands at an entry now, if it is text that can be edited.
+    fn text_of(&mut self, index: usize) -> Result<Arc<Document>, Problem> {
+        let path = self.entries[index].real.clone();
+        let document = self.document(index).ok_or_else(|| not_a_file(&path, "gone"))?;
+        editable(&document, &path)?;
+        Ok(document)
+    }
+
+    fn expect_hash(&mut self, index: usize, edit: &FileEdit) -> Result<(), Problem> {
+        let Some(expected) = edit.expect_sha256 else { return Ok(()) };
+        let found = self.document(index).map(|document| Sha256::digest(document.bytes()));
+        if found.is_some_and(|found| found.as_slice() == expected) {
+            return Ok(());
+        }
+        let message = match found {
+            Some(_) => {
+                format!("{} is not the file that the request expects: its SHA-256 differs", edit.path.shown())
+            }
+            None => format!(
+                "{} does not exist, but the request expects a file with a certain SHA-256",
+                edit.path.shown()
+            ),
+        };
+        Err(Problem::new(Code::Stale, message).with_hint("read the file again and make the request anew"))
+    }
+
+    fn plan_content(
+        &mut self,
+        number: usize,
+        edit: &FileEdit,
+        content: &Content,
+    ) -> Result<PlannedEdit, Problem> {
+        let index = self.entry_of(&edit.path, true)?;
+        let before = match self.expect_file(index, &edit.path) {
+            Ok(()) => self.document(index),
+            Err(problem) if problem.code == Code::FileMissing => None,
+            Err(problem) => return Err(problem),
+        };
+        self.expect_hash(index, edit)?;
+        let mut bytes = content.bytes.clone();
+        if let (true, Some(before)) = (content.keep_style, &before) {
+            bytes = in_style_of(before, bytes);
+        }
+        if let Some(before) = &before {
+            let is_equal = before.bytes() == bytes;
+            let passes_over = is_equal && self.options.skips_applied;
+            if content.existing == Existing::Refuse && !self.options.overwrites && !passes_over {
+                return Err(file_exists(&edit.path, is_equal));
+            }
+            if is_equal {
+                self.touch(index, number);
+                return Ok(PlannedEdit {
+                    operation: Operation::Update,
+                    before: Some(Arc::clone(before)),
+                    after: Some(After::Same),
+                });
+            }
+        } else {
+            self.expect_room(index, &edit.path)?;
+        }
+        let document = Arc::new(Document::new(bytes));
+        self.set(
+            index,
+            number,
+            Now::Content(Version {
+                origin: None,
+                splices: Splices::default(),
+                document: Some(Arc::clone(&document)),
+            }),
+        );
+        let operation = if before.is_some() { Operation::Update } else { Operation::Create };
+        Ok(PlannedEdit { operation, before, after: Some(After::Whole(document)) })
+    }
+
+    /// Refuses a new file below what an earlier edit made a file, or where one made a folder necessary.
+    fn expect_room(&self, index: usize, path: &PathText) -> Result<(), Problem> {
+        let real = self.entries[index].real.bytes();
+        let is_below = |inner: &[u8], outer: &[u8]| {
+            inner.len() > outer.len() && inner.starts_with(outer) && inner[outer.len()] == b'/'
+        };
+        let clash = self.entries.iter().find(|other| {
+            matches!(other.now, Now::Content(_))
+                && (is_below(real, other.real.bytes()) || is_below(other.real.bytes(), real))
+        });
+        match clash {
+            Some(other) => {
+                let message = format!(
+                    "{} can't be made: the same patch makes {} a file",
+                    path.shown(),
+                    other.real.shown()
+                );
+                Err(Problem::new(Code::NotAFile, message))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn plan_delete(&mut self, number: usize, edit: &FileEdit) -> Result<PlannedEdit, Problem> {
+        let index = self.entry_of(&edit.path, false)?;
+        let is_link = matches!(
+            (&self.entries[index].now, &self.entries[index].given),
+            (Now::AsGiven, FileState::Other(SYMLINK))
+        );
+        if !is_link {
+            self.expect_file(index, &edit.path)?;
+        }
+        self.expect_hash(index, edit)?;
+        let before = self.document(index);
+        self.set(index, number, Now::Gone);
+        Ok(PlannedEdit { operation: Operation::Delete, before, after: None })
+    }
+
+    fn plan_hunks(
+        &mut self,
+        number: usize,
+        edit: &FileEdit,
+        requested: &[Hunk],
+    ) -> Result<PlannedEdit, Vec<Problem>> {
+        let source = self.rename_source(edit, requested).map_err(|problem| vec![problem])?;
+        self.expect_hash(source, edit).map_err(|problem| vec![problem])?;
+        let target = self.rename_target(edit, source).map_err(|problem| vec![problem]);
+        if requested.is_empty() {
+            let Some(target) = target? else {
+                return Ok(PlannedEdit {
+                    operation: Operation::Update,
+                    before: self.document(source),
+                    after: Some(After::Same),
+                });
+            };
+            return Ok(self.rename(number, source, target, Splices::default()));
+        }
+        let document = match self.text_of(source) {
+            Ok(document) => document,
+            Err(problem) => return Err(with_target_problem(target, vec![problem])),
+        };
+        let mut options = self.options;
+        options.adds_final_newline &= !document.text().is_empty();
+        let planned = match (hunks::plan(&document, requested, options), target) {
+            (Ok(planned), Ok(target)) => (planned, target),
+            (Ok(_), Err(problems)) => return Err(problems),
+            (Err(problems), target) => return Err(with_target_problem(target, problems)),
+        };
+        let (planned, target) = planned;
+        let finds = &mut self.entries[target.unwrap_or(source)].finds;
+        finds.matches.extend(planned.matches.iter().map(|found| HunkMatch { edit: number, ..*found }));
+        if let Some(replacements) = planned.replacements {
+            *finds.replacements.get_or_insert(0) += replacements;
+        }
+        match target {
+            Some(target) => Ok(self.rename(number, source, target, planned.splices)),
+            None => {
+                self.splice(source, number, planned.splices.clone());
+                Ok(PlannedEdit {
+                    operation: Operation::Update,
+                    before: Some(document),
+                    after: Some(if planned.splices.is_empty() {
+                        After::Same
+                    } else {
+                        After::Spliced(planned.splices)
+                    }),
+                })
+            }
+        }
+    }
+
+    fn rename_source(&self, edit: &FileEdit, requested: &[Hunk]) -> Result<usize, Problem> {
+        let index = match self.entry_of(&edit.path, edit.move_to.is_none()) {
+            Ok(index) => index,
+            Err(problem) => return Err(problem),
+        };
+        let is_link = matches!(
+            (&self.entries[index].now, &self.entries[index].given),
+            (Now::AsGiven, FileState::Other(SYMLINK))
+        );
+        if is_link && requested.is_empty() {
+            return Ok(index);
+        }
+        if is_link {
+            let message = format!(
+                "{} is a symbolic link: it can be moved, but not moved and edited at once",
+                edit.path.shown()
+            );
+            return Err(Problem::new(Code::NotAFile, message)
+                .with_hint("edit the file that the link leads to in an update of its own"));
+        }
+        self.expect_file(index, &edit.path)?;
+        Ok(index)
+    }
+
+    /// Returns where a rename goes; `None` if the edit stays where it is, also when it is moved onto itself.
+    fn rename_target(&self, edit: &FileEdit, source: usize) -> Result<Option<usize>, Problem> {
+        let Some(path) = &edit.move_to else { return Ok(None) };
+        let target = self.entry_of(path, false)?;
+        if target == source {
+            return Ok(None);
+        }
+        match self.expect_file(target, path) {
+            Ok(()) if self.options.overwrites => Ok(Some(target)),
+            Ok(()) => Err(file_exists(path, false)),
+            Err(problem) if problem.code == Code::FileMissing => {
+                self.expect_room(target, path)?;
+                Ok(Some(target))
+            }
+            Err(problem) => Err(problem),
+        }
+    }
+
+    fn rename(&mut self, number: usize, source: usize, target: usize, splices: Splices) -> PlannedEdit {
+        let before = self.document(source);
+        let mut version = self.version(source);
+        let after = if splices.is_empty() { After::Same } else { After::Spliced(splices.clone()) };
+        if !splices.is_empty() {
+            version.advance(splices, before.as_deref());
+        }
+        let moved = std::mem::take(&mut self.entries[source].finds);
+        self.entries[target].finds.matches.splice(0..0, moved.matches);
+        // An entry keeps the place of the edit that first touched it, under whichever name.
+        let touched = self.entries[source].touched_by.unwrap_or(number);
+        self.set(source, number, Now::Gone);
+        self.set(target, touched, Now::Content(version));
+        PlannedEdit { operation: Operation::Rename, before, after: Some(after) }
+    }
+
+    fn version(&self, index: usize) -> Version {
+        match &self.entries[index].now {
+            Now::Content(version) => version.clone(),
+            Now::AsGiven | Now::Gone => {
+                Version { origin: Some(index), splices: Splices::default(), document: None }
+            }
+        }
+    }
+
+    fn splice(&mut self, index: usize, number: usize, splices: Splices) {
+        if splices.is_empty() {
+            self.touch(index, number);
+            return;
+        }
+        let mut version = self.version(index);
+        let document = self.document(index);
+        version.advance(splices, document.as_deref());
+        self.set(index, number, Now::Content(version));
+    }
+
+    fn touch(&mut self, index: usize, number: usize) {
+        self.entries[index].touched_by.get_or_insert(number);
+    }
+
+    fn set(&mut self, index: usize, number: usize, now: Now) {
+        self.touch(index, number);
+        self.entries[index].now = now;
+    }
+
+    /// Returns what is to be written: one entry a file, in the order in which the patch first touched them.
+    pub fn finish(self) -> Plan {
+        let mut order: Vec<usize> =
+            (0..self.entries.len()).filter(|&index| self.entries[index].touched_by.is_some()).collect();
+        order.sort_by_key(|&index| (self.entries[index].touched_by, index));
+        let mut plan = Plan::default();
+        for &index in &order {
+            if let Some(file) = self.planned_file(index) {
+                plan.files.push(file);
+                plan.finds.push(self.entries[index].finds.clone());
+            }
+        }
+        plan
+    }
+
+    fn planned_file(&self, index: usize) -> Option<PlannedFile> {
+        let entry = &self.entries[index];
+        let given = self.found(index).cloned();
+        let planned = |operation, before, after| PlannedFile {
+            operation,
+            path: entry.real.clone(),
+            from: None,
+            target: entry.real.clone(),
+            target_before: entry.given.clone(),
+            source: None,
+            before,
+            after,
+            mode: None,
+        };
+        match &entry.now {
+            Now::AsGiven => Some(planned(Operation::Update, Some(given?), Some(After::Same))),
+            Now::Gone if matches!(entry.given, FileState::Absent) || self.moved_to(index).is_some() => None,
+            Now::Gone => Some(planned(Operation::Delete, given, None)),
+            Now::Content(version) => {
+                let is_here = version.origin == Some(index);
+                let moved_from =
+                    version.origin.filter(|&origin| !is_here && self.moved_to(origin) == Some(index));
+                let after = match (version.origin, &version.document) {
+                    (Some(_), _) if version.splices.is_empty() && (is_here || moved_from.is_some()) => {
+                        After::Same
+                    }
+                    (Some(_), _) if is_here || moved_from.is_some() => {
+                        After::Spliced(version.splices.clone())
+                    }
+                    (_, Some(document)) => After::Whole(Arc::clone(document)),
+                    // A copy of a file whose own path was made anew: its bytes are written whole.
+                    (Some(origin), None) => {
+                        let bytes = version.splices.apply(self.found(origin)?.document.bytes());
+                        After::Whole(Arc::new(Document::new(bytes)))
+                    }
+                    (None, None) => return None,
+                };
+                if let Some(origin) = moved_from {
+                    let source = self.entries[origin].real.clone();
+                    return Some(PlannedFile {
+                        from: Some(source.clone()),
+                        source: Some(source),
+                        ..planned(Operation::Rename, self.found(origin).cloned(), Some(after))
+                    });
+                }
+                let operation = if given.is_some() { Operation::Update } else { Operation::Create };
+                let mode = version.origin.and_then(|origin| self.found(origin)).map(|file| file.mode);
+                Some(PlannedFile {
+                    mode: mode.filter(|_| given.is_none()),
+                    ..planned(operation, given, Some(after))
+                })
+            }
+        }
+    }
+
+    /// Returns where the file that was given at an entry has gone, if it is gone from there and stands elsewhere.
+    fn moved_to(&self, index: usize) -> Option<usize> {
+        if !matches!(self.entries[index].now, Now::Gone) {
+            return None;
+        }
+        self.entries
+            .iter()
+            .position(|entry| matches!(&entry.now, Now::Content(version) if version.origin == Some(index)))
+    }
+}
+
+/// How `disk/` names a symbolic link that is not followed.
+pub const SYMLINK: &str = "symbolic link";
+
+impl Version {
+    fn advance(&mut self, splices: Splices, before: Option<&Document>) {
+        match self.origin {
+            Some(_) => {
+                let first = std::mem::take(&mut self.splices);
+                self.splices = first.then(splices);
+                self.document = None;
+            }
+            None => {
+                let bytes = before.map_or(&[][..], Document::bytes);
+                self.document = Some(Arc::new(Document::new(splices.apply(bytes))));
+            }
+        }
+    }
+}
+
+/// Says which placement a problem means in a preview.
+pub fn placement_of(problem: &Problem) -> Placement {
+    match problem.code {
+        Code::HunkNotFound | Code::FileMissing | Code::CountDiffers => Placement::Missing,
+        Code::Ambiguous => Placement::Ambiguous,
+        Code::FileExists | Code::AlreadyApplied => Placement::Exists,
+        Code::NotAFile
+        | Code::OutsideRoot
+        | Code::Protected
+        | Code::ReadOnly
+        | Code::Stale
+        | Code::Binary
+        | Code::Unencodable
+        | Code::Malformed
+        | Code::NoEdits
+        | Code::Usage
+        | Code::Io
+        | Code::Owner
+        | Code::Interrupted => Placement::Refused,
+    }
+}
+
+fn with_target_problem(
+    target: Result<Option<usize>, Vec<Problem>>,
+    mut problems: Vec<Problem>,
+) -> Vec<Problem> {
+    if let Err(more) = target {
+        problems.extend(more);
+    }
+    problems
+}
+
+fn file_exists(path: &PathText, is_equal: bool) -> Problem {
+    let (message, hint) = if is_equal {
+        ("exists already, with this very content", "--skip-applied passes over it")
+    } else {
+        ("exists already", "update the file instead, or pass --allow-overwrite to replace it")
+    };
+    Problem::new(Code::FileExists, format!("{} {message}", path.shown()))
+        .with_hint(hint)
+        .with_path(path.shown())
+}
+
+fn not_a_file(path: &PathText, kind: &str) -> Problem {
+    Problem::new(Code::NotAFile, format!("{} is not a regular file but a {kind}", path.shown()))
+        .with_path(path.shown())
+}
+
+fn editable(document: &Document, path: &PathText) -> Result<(), Problem> {
+    use crate::text::Encoding;
+    let problem = match document.encoding() {
+        Encoding::Utf8 => return Ok(()),
+        Encoding::Binary => {
+            Problem::new(Code::Binary, format!("{} is a binary file: it holds NUL bytes", path.shown()))
+                .with_hint("'write' replaces a binary file whole")
+        }
+        Encoding::Marked(name) => Problem::new(
+            Code::Unencodable,
+            format!("{} is encoded in {name}, which can't be edited yet", path.shown()),
+        )
+        .with_hint("convert it to UTF-8, or replace it whole with 'write'"),
+        Encoding::Unknown => Problem::new(
+            Code::Unencodable,
+            format!("{} is not valid UTF-8 and can't be edited yet", path.shown()),
+        )
+        .with_hint("convert it to UTF-8, or replace it whole with 'write'"),
+    };
+    Err(problem.with_path(path.shown()))
+}
+
+/// Returns content with the byte order mark and the line endings of the file that it replaces.
+fn in_style_of(before: &Document, bytes: Vec<u8>) -> Vec<u8> {
+    let given = Document::new(bytes);
+    let Some(text) = given.shown_text().filter(|_| before.encoding() == given.encoding()) else {
+        return given.into_bytes();
+    };
+    let text = with_lf(&text);
+    let counts = before.eol_counts();
+    let body = if counts.crlf > counts.lf { text.replace('\n', "\r\n") } else { text.into_owned() };
+    let bom = if before.has_bom() { UTF8_BOM } else { b"" };
+    [bom, body.as_bytes()].concat()
+}
