@@ -1,8 +1,50 @@
 //! Which lines of two texts differ.
 //!
-//! Lines are compared by their bytes, endings included, so that a changed ending is a change.
+//! A line ends at LF. Lines are compared by their bytes, endings included, so that a changed ending is a change and
+//! a last line without a newline differs from the same line with one.
+//!
+//! Small texts go to the engine whole: histogram with git's indent heuristic. In large ones hashing every line would
+//! cost more than the search itself, so equal bytes are skipped from change to change and the engine sees only a
+//! window of lines around each. A window ends where an anchor, a run of equal lines with one that is unique in the
+//! window, proves that both sides are in step again. An anchor is unique only in its window, so in a large file of
+//! repeated blocks the answer is always right but need not be the global one.
 
 use std::ops::Range;
+
+use gix_imara_diff::Algorithm;
+use gix_imara_diff::Diff;
+use gix_imara_diff::IndentHeuristic;
+use gix_imara_diff::IndentLevel;
+use gix_imara_diff::InternedInput;
+use gix_imara_diff::Token;
+use memchr::memchr;
+use memchr::memchr_iter;
+use memchr::memrchr;
+
+/// Texts of at most this many bytes each are compared whole: a millisecond or two of hashing, and no window border.
+const WHOLE_LIMIT_BYTES: usize = 512 * 1024;
+/// How many bytes are compared at once while equal text is skipped.
+const SKIP_BYTES: usize = 4096;
+/// The window sizes that are tried in turn after a mismatch; after the last one the rest is compared whole.
+const WINDOW_LINES: [usize; 5] = [64, 256, 1024, 4096, 16384];
+/// How many equal lines an anchor has at least.
+const ANCHOR_LINES: usize = 16;
+/// How many bytes the unique line of an anchor has at least; shorter ones are braces and blank lines.
+const ANCHOR_BYTES: usize = 12;
+/// How many equal lines a window has in front, for changes that slide up: the heuristic looks at most 100 lines up,
+/// and at most 20 blank lines beyond.
+const SLIDE_LINES: usize = 128;
+/// The engine's histogram keeps at most this many places of one line; more frequent lines never start a match.
+const HISTOGRAM_PLACES: usize = 63;
+/// Below this estimate a histogram search is not worth a closer one.
+const CHEAP_WORK: u64 = 1 << 22;
+/// How many line visits the histogram searches of one comparison may need, by estimate: about a second. Beyond it
+/// Myers takes over, whose own heuristics bound it.
+const HISTOGRAM_WORK: u64 = 1 << 28;
+/// Old lines times new lines above which repetitive text is no longer searched but reported as one coarse change.
+const COARSE_PRODUCT: u64 = 400_000_000_000;
+/// The share of lines, in percent, that are unique on both sides below which text is repetitive.
+const COARSE_UNIQUE_PERCENT: u64 = 5;
 
 /// One run of lines that differs: byte ranges of whole lines; at least one of them is not empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +65,654 @@ pub struct LineDiff {
 }
 
 /// Compares two texts line by line.
+///
+/// Copies neither text. The answer depends on the two texts alone.
+///
+/// ```
+/// use hunkwise::diff::lines::Changed;
+/// use hunkwise::diff::lines::diff_lines;
+///
+/// let diff = diff_lines(b"one\ntwo\nthree\n", b"one\n2\nthree\n");
+/// assert_eq!(diff.changes, [Changed { old: 4..8, new: 4..6 }]);
+/// ```
 pub fn diff_lines(old: &[u8], new: &[u8]) -> LineDiff {
-    let _ = (old, new);
-    LineDiff::default()
+    let mut walk = Walk { old, new, changes: Vec::new(), is_coarse: false, work: HISTOGRAM_WORK };
+    if old.len().max(new.len()) > WHOLE_LIMIT_BYTES {
+        walk.resynchronise();
+    } else if let Some(mismatch) = walk.next_mismatch(Place::default()) {
+        walk.compare_rest(mismatch);
+    }
+    LineDiff { changes: walk.changes, is_coarse: walk.is_coarse }
+}
+
+/// Compares two lists of lines that carry no endings; returns ranges of line indexes.
+pub(crate) fn diff_line_lists(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
+    if old.is_empty() || new.is_empty() {
+        let is_equal = old.len() == new.len();
+        return if is_equal { Vec::new() } else { vec![(0..old.len(), 0..new.len())] };
+    }
+    let mut input = InternedInput::default();
+    input.reserve(estimate(old.len()), estimate(new.len()));
+    input.update_before(old.iter().copied());
+    input.update_after(new.iter().copied());
+    let mut work = HISTOGRAM_WORK;
+    let Some(diff) = search(&input, &mut work) else { return vec![(0..old.len(), 0..new.len())] };
+    let wide = |range: &Range<u32>| range.start as usize..range.end as usize;
+    diff.hunks().map(|hunk| (wide(&hunk.before), wide(&hunk.after))).collect()
+}
+
+/// Byte offsets of two lines that stand side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Place {
+    old: usize,
+    new: usize,
+}
+
+impl Place {
+    fn advanced(self, bytes: usize) -> Place {
+        Place { old: self.old + bytes, new: self.new + bytes }
+    }
+}
+
+/// A comparison under way.
+struct Walk<'a> {
+    old: &'a [u8],
+    new: &'a [u8],
+    changes: Vec<Changed>,
+    is_coarse: bool,
+    work: u64,
+}
+
+impl<'a> Walk<'a> {
+    /// Goes from change to change and compares a window at each.
+    fn resynchronise(&mut self) {
+        let mut place = Place::default();
+        while let Some(mismatch) = self.next_mismatch(place) {
+            match self.window(mismatch) {
+                Some(in_step) => place = in_step,
+                None => {
+                    self.compare_rest(mismatch);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Returns the start of the first line after `from` that differs; `None` if all the rest is equal.
+    fn next_mismatch(&self, from: Place) -> Option<Place> {
+        let (old, new) = (&self.old[from.old..], &self.new[from.new..]);
+        let equal = equal_prefix(old, new);
+        if equal == old.len() && equal == new.len() {
+            return None;
+        }
+        let line_start = memrchr(b'\n', &old[..equal]).map_or(0, |newline| newline + 1);
+        Some(from.advanced(line_start))
+    }
+
+    /// Compares growing windows from `mismatch` on until one is anchored; returns where both sides are in step
+    /// again, or `None` if no window is.
+    fn window(&mut self, mismatch: Place) -> Option<Place> {
+        let start = self.slide_start(mismatch);
+        for lines in WINDOW_LINES {
+            let end = Place {
+                old: skip_lines(self.old, mismatch.old, lines),
+                new: skip_lines(self.new, mismatch.new, lines),
+            };
+            let reaches_end = end.old == self.old.len() && end.new == self.new.len();
+            if reaches_end {
+                // The rest is no larger than the window: nothing is left to anchor.
+                return None;
+            }
+            let input = intern(&self.old[start.old..end.old], &self.new[start.new..end.new]);
+            let Some(diff) = search(&input, &mut self.work) else { continue };
+            if let Some(anchor) = anchor(&input, &diff) {
+                return Some(self.accept(&input, &diff, start, anchor));
+            }
+        }
+        None
+    }
+
+    /// Compares everything from `mismatch` to the ends, less what is equal there.
+    fn compare_rest(&mut self, mismatch: Place) {
+        let start = self.slide_start(mismatch);
+        let tail = self.equal_tail(mismatch);
+        let old = &self.old[start.old..self.old.len() - tail];
+        let new = &self.new[start.new..self.new.len() - tail];
+        let input = intern(old, new);
+        match search(&input, &mut self.work) {
+            Some(diff) => {
+                self.accept(&input, &diff, start, u32::MAX);
+            }
+            None => {
+                self.is_coarse = true;
+                let (old_end, new_end) = (self.old.len() - tail, self.new.len() - tail);
+                self.push(Changed { old: mismatch.old..old_end, new: mismatch.new..new_end });
+            }
+        }
+    }
+
+    /// Returns how many bytes at both ends are equal whole lines that no change can slide into.
+    fn equal_tail(&self, mismatch: Place) -> usize {
+        let (old, new) = (&self.old[mismatch.old..], &self.new[mismatch.new..]);
+        // The line at which the equal bytes begin may be cut, and the lines after it are for changes that slide down.
+        let start = old.len() - equal_suffix(old, new);
+        old.len() - skip_lines(old, start, SLIDE_LINES + 1)
+    }
+
+    /// Returns where a window begins for changes that slide up from `mismatch`: after the change before it.
+    fn slide_start(&self, mismatch: Place) -> Place {
+        let floor = self.changes.last().map_or(0, |change| change.old.end);
+        let mut start = mismatch.old;
+        for _ in 0..SLIDE_LINES {
+            if start <= floor {
+                break;
+            }
+            start = memrchr(b'\n', &self.old[floor..start - 1]).map_or(floor, |newline| floor + newline + 1);
+        }
+        Place { old: start, new: mismatch.new - (mismatch.old - start) }
+    }
+
+    /// Takes over the changes that stand before the old line `anchor` of a window that begins at `start`; returns
+    /// where the equal lines after the last of them begin.
+    fn accept(&mut self, input: &InternedInput<&'a [u8]>, diff: &Diff, start: Place, anchor: u32) -> Place {
+        let bytes = |tokens: &[Token]| tokens.iter().map(|&token| input.interner[token].len()).sum::<usize>();
+        let mut place = start;
+        let mut before = 0;
+        for hunk in diff.hunks().take_while(|hunk| hunk.before.start <= anchor) {
+            place = place.advanced(bytes(&input.before[before..hunk.before.start as usize]));
+            before = hunk.before.end as usize;
+            let old_bytes = bytes(&input.before[hunk.before.start as usize..before]);
+            let new_bytes = bytes(&input.after[hunk.after.start as usize..hunk.after.end as usize]);
+            let end = Place { old: place.old + old_bytes, new: place.new + new_bytes };
+            self.push(Changed { old: place.old..end.old, new: place.new..end.new });
+            place = end;
+        }
+        place
+    }
+
+    /// Adds a change; one that touches the change before it becomes part of it.
+    fn push(&mut self, change: Changed) {
+        match self.changes.last_mut() {
+            Some(last) if last.old.end == change.old.start && last.new.end == change.new.start => {
+                last.old.end = change.old.end;
+                last.new.end = change.new.end;
+            }
+            _ => self.changes.push(change),
+        }
+    }
+}
+
+/// Returns how many bytes at the starts are equal.
+fn equal_prefix(old: &[u8], new: &[u8]) -> usize {
+    let shorter = old.len().min(new.len());
+    let mut equal = 0;
+    while equal + SKIP_BYTES <= shorter && old[equal..equal + SKIP_BYTES] == new[equal..equal + SKIP_BYTES] {
+        equal += SKIP_BYTES;
+    }
+    let pairs = old[equal..shorter].iter().zip(&new[equal..shorter]);
+    equal + pairs.take_while(|(old, new)| old == new).count()
+}
+
+/// Returns how many bytes at the ends are equal.
+fn equal_suffix(old: &[u8], new: &[u8]) -> usize {
+    let shorter = old.len().min(new.len());
+    let (old, new) = (&old[old.len() - shorter..], &new[new.len() - shorter..]);
+    let mut rest = shorter;
+    while rest >= SKIP_BYTES && old[rest - SKIP_BYTES..rest] == new[rest - SKIP_BYTES..rest] {
+        rest -= SKIP_BYTES;
+    }
+    let pairs = old[..rest].iter().rev().zip(new[..rest].iter().rev());
+    shorter - rest + pairs.take_while(|(old, new)| old == new).count()
+}
+
+/// Returns the offset `lines` line ends after `start`, or the end of `bytes`.
+fn skip_lines(bytes: &[u8], start: usize, lines: usize) -> usize {
+    match memchr_iter(b'\n', &bytes[start..]).take(lines).enumerate().last() {
+        Some((index, newline)) if index + 1 == lines => start + newline + 1,
+        _ => bytes.len(),
+    }
+}
+
+/// Iterates over the lines of `bytes`, each with its newline.
+fn lines_with_ends(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        if bytes.is_empty() {
+            return None;
+        }
+        let (line, rest) = bytes.split_at(memchr(b'\n', bytes).map_or(bytes.len(), |newline| newline + 1));
+        bytes = rest;
+        Some(line)
+    })
+}
+
+fn intern<'a>(old: &'a [u8], new: &'a [u8]) -> InternedInput<&'a [u8]> {
+    let mut input = InternedInput::default();
+    input.update_before(lines_with_ends(old));
+    input.update_after(lines_with_ends(new));
+    input
+}
+
+fn estimate(lines: usize) -> u32 {
+    u32::try_from(lines).unwrap_or(u32::MAX)
+}
+
+/// Runs the engine; `None` if the two sides are too large and too repetitive to be searched.
+fn search(input: &InternedInput<&[u8]>, work: &mut u64) -> Option<Diff> {
+    let most = input.before.len().max(input.after.len());
+    // The engine counts in i32. So many lines are above the product anyway, unless the other side is all but empty.
+    if most >= i32::MAX as usize || is_too_repetitive(input) {
+        return None;
+    }
+    let mut diff = Diff::compute(algorithm(input, work), input);
+    let indent = |token: Token| {
+        let line: &[u8] = input.interner[token];
+        IndentLevel::for_ascii_line(line.iter().copied(), 8)
+    };
+    diff.postprocess_with_heuristic(input, IndentHeuristic::new(indent));
+    Some(diff)
+}
+
+/// Tells whether two sides are beyond the bound of work. Counted on the input alone.
+fn is_too_repetitive(input: &InternedInput<&[u8]>) -> bool {
+    let (old_lines, new_lines) = (input.before.len() as u64, input.after.len() as u64);
+    if old_lines.saturating_mul(new_lines) <= COARSE_PRODUCT {
+        return false;
+    }
+    let counts = LineCounts::of(input);
+    let unique = input.before.iter().filter(|&&token| counts.is_unique(token)).count() as u64;
+    2 * unique * 100 < COARSE_UNIQUE_PERCENT * (old_lines + new_lines)
+}
+
+/// Chooses histogram, or Myers where histogram would need more work than is left.
+///
+/// Each match that histogram finds costs it a walk over all lines that are left to compare, so scattered changes in
+/// many lines would make it quadratic.
+fn algorithm(input: &InternedInput<&[u8]>, work: &mut u64) -> Algorithm {
+    let (old, new) = (&input.before, &input.after);
+    let equal = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[equal..], &new[equal..]);
+    let equal = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[..old.len() - equal], &new[..new.len() - equal]);
+
+    let lines = (old.len() + new.len()) as u64;
+    let mut needed = lines * old.len().min(new.len()) as u64;
+    if needed > CHEAP_WORK {
+        needed = lines * matches(old, new, input.interner.num_tokens());
+    }
+    if needed > *work {
+        return Algorithm::Myers;
+    }
+    *work -= needed;
+    Algorithm::Histogram
+}
+
+/// Estimates how many matches histogram will find: into how few pieces of `old` can `new` be cut.
+///
+/// Greedy, and blind to the order of the pieces, so it may be too low; it is linear, which the search is not.
+fn matches(old: &[Token], new: &[Token], distinct_lines: u32) -> u64 {
+    let places = Places::of(old, distinct_lines);
+    let mut pieces = 0;
+    let mut line_index = 0;
+    while line_index < new.len() {
+        let candidates = places.of_line(new[line_index]);
+        let mut longest = 1;
+        if (1..=HISTOGRAM_PLACES).contains(&candidates.len()) {
+            pieces += 1;
+            for &candidate in candidates {
+                let pairs = old[candidate as usize..].iter().zip(&new[line_index..]);
+                longest = longest.max(pairs.take_while(|(old, new)| old == new).count());
+            }
+        }
+        line_index += longest;
+    }
+    pieces
+}
+
+/// Where each distinct line stands in one side.
+struct Places {
+    /// Where the places of each distinct line begin in `places`, and one more.
+    starts: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Places {
+    fn of(side: &[Token], distinct_lines: u32) -> Self {
+        let mut starts = vec![0u32; distinct_lines as usize + 2];
+        for token in side {
+            starts[token.0 as usize + 2] += 1;
+        }
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut places = vec![0; side.len()];
+        for (line_index, token) in (0u32..).zip(side) {
+            let next = &mut starts[token.0 as usize + 1];
+            places[*next as usize] = line_index;
+            *next += 1;
+        }
+        Places { starts, places }
+    }
+
+    fn of_line(&self, token: Token) -> &[u32] {
+        let index = token.0 as usize;
+        &self.places[self.starts[index] as usize..self.starts[index + 1] as usize]
+    }
+}
+
+/// How often each distinct line occurs on each side.
+struct LineCounts {
+    old: Vec<u32>,
+    new: Vec<u32>,
+}
+
+impl LineCounts {
+    fn of(input: &InternedInput<&[u8]>) -> Self {
+        let count = |side: &[Token]| {
+            let mut counts = vec![0; input.interner.num_tokens() as usize];
+            side.iter().for_each(|token| counts[token.0 as usize] += 1);
+            counts
+        };
+        LineCounts { old: count(&input.before), new: count(&input.after) }
+    }
+
+    fn is_unique(&self, token: Token) -> bool {
+        self.old[token.0 as usize] == 1 && self.new[token.0 as usize] == 1
+    }
+}
+
+/// Returns the index of the first old line that proves both sides to be in step: a long enough line that is unique
+/// in the window, in a long enough run of equal lines after the first change.
+///
+/// No change can slide past such a line, so what is decided before it does not depend on where the window ends.
+fn anchor(input: &InternedInput<&[u8]>, diff: &Diff) -> Option<u32> {
+    let counts = LineCounts::of(input);
+    let is_anchor = |token: Token| counts.is_unique(token) && input.interner[token].len() >= ANCHOR_BYTES;
+    let mut hunks = diff.hunks().peekable();
+    while let Some(hunk) = hunks.next() {
+        let run_start = hunk.before.end as usize;
+        let run_end = hunks.peek().map_or(input.before.len(), |next| next.before.start as usize);
+        if run_end - run_start < ANCHOR_LINES {
+            continue;
+        }
+        // The last line of the run is left out, since the heuristic looks at the line after a change, too.
+        if let Some(index) = input.before[run_start..run_end - 1].iter().position(|&token| is_anchor(token)) {
+            return u32::try_from(run_start + index).ok();
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Applies the changes of a diff to the old text, and checks what [`LineDiff`] promises.
+    fn rebuild(old: &[u8], new: &[u8], diff: &LineDiff) -> Vec<u8> {
+        let is_border =
+            |text: &[u8], offset: usize| offset == 0 || offset == text.len() || text[offset - 1] == b'\n';
+        let mut rebuilt = Vec::new();
+        let mut end: Option<Place> = None;
+        for change in &diff.changes {
+            let place = end.unwrap_or_default();
+            assert!(!change.old.is_empty() || !change.new.is_empty());
+            assert!(end.is_none() || change.old.start > place.old, "{diff:?}");
+            assert_eq!(change.old.start - place.old, change.new.start - place.new, "{diff:?}");
+            for offset in [change.old.start, change.old.end] {
+                assert!(is_border(old, offset), "{diff:?}");
+            }
+            for offset in [change.new.start, change.new.end] {
+                assert!(is_border(new, offset), "{diff:?}");
+            }
+            rebuilt.extend_from_slice(&old[place.old..change.old.start]);
+            rebuilt.extend_from_slice(&new[change.new.clone()]);
+            end = Some(Place { old: change.old.end, new: change.new.end });
+        }
+        rebuilt.extend_from_slice(&old[end.unwrap_or_default().old..]);
+        rebuilt
+    }
+
+    /// Compares as if the texts were large.
+    fn resynchronised(old: &[u8], new: &[u8]) -> LineDiff {
+        let mut walk = Walk { old, new, changes: Vec::new(), is_coarse: false, work: HISTOGRAM_WORK };
+        walk.resynchronise();
+        LineDiff { changes: walk.changes, is_coarse: walk.is_coarse }
+    }
+
+    /// Numbers that look random and are the same on every run.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, limit: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 33) as usize % limit
+        }
+    }
+
+    /// Returns source text with some edits of the kinds that people and models make.
+    fn edited(source: &[&str], random: &mut Random) -> Vec<String> {
+        let mut lines: Vec<String> = source.iter().map(|&line| line.to_owned()).collect();
+        for _ in 0..=random.below(8) {
+            let at = random.below(lines.len().saturating_sub(60).max(1));
+            let length = 1 + random.below(12);
+            match random.below(6) {
+                0 => lines[at].push_str(" // changed"),
+                1 => drop(lines.drain(at..at + length)),
+                2 => lines.insert(at, String::new()),
+                3 => {
+                    let copied = lines[at..at + length].to_vec();
+                    lines.splice(at..at, copied);
+                }
+                4 => {
+                    let moved: Vec<String> = lines.drain(at..at + 2 * length).collect();
+                    let to = random.below(lines.len() - 60);
+                    lines.splice(to..to, moved);
+                }
+                _ => lines[at..at + length].iter_mut().for_each(|line| line.insert_str(0, "    ")),
+            }
+        }
+        lines
+    }
+
+    fn text(lines: &[impl AsRef<str>]) -> Vec<u8> {
+        lines.iter().flat_map(|line| [line.as_ref().as_bytes(), b"\n"].concat()).collect()
+    }
+
+    const SOURCES: [&str; 4] = [
+        include_str!("../text/document.rs"),
+        include_str!("../text/splice.rs"),
+        include_str!("words.rs"),
+        include_str!("hunks.rs"),
+    ];
+
+    #[test]
+    fn changes_are_whole_lines_and_endings_count() {
+        let check = |old: &[u8], new: &[u8], expected: Option<(Range<usize>, Range<usize>)>| {
+            let changes: Vec<Changed> = expected.into_iter().map(|(old, new)| Changed { old, new }).collect();
+            assert_eq!(diff_lines(old, new), LineDiff { changes, is_coarse: false }, "{old:?} {new:?}");
+        };
+        check(b"", b"", None);
+        check(b"", b"a", Some((0..0, 0..1)));
+        check(b"a\nb", b"a\nb\n", Some((2..3, 2..4)));
+        check(b"a\r\nb\n", b"a\nb\n", Some((0..3, 0..2)));
+        check(b"a\nb\nc\n", b"a\nc\n", Some((2..4, 2..2)));
+        check(b"a\nc\n", b"a\nb\nc\n", Some((2..2, 2..4)));
+        check(b"a\n", b"a\nb", Some((2..2, 2..3)));
+    }
+
+    #[test]
+    fn an_inserted_block_keeps_its_blank_line_where_git_has_it() {
+        let old = b"fn a() {\n    x();\n}\n\nfn c() {\n    x();\n}\n";
+        let new = b"fn a() {\n    x();\n}\n\nfn b() {\n    x();\n}\n\nfn c() {\n    x();\n}\n";
+        assert_eq!(diff_lines(old, new).changes, [Changed { old: 21..21, new: 21..42 }]);
+    }
+
+    #[test]
+    fn too_large_repetitive_sides_are_one_coarse_change() {
+        let old = [b"head line\n".as_slice(), &b"a\nb\n".repeat(340_000), b"tail line\n"].concat();
+        let new = [b"head line\n".as_slice(), &b"b\nb\na\n".repeat(230_000), b"tail line\n"].concat();
+        let diff = diff_lines(&old, &new);
+        assert!(diff.is_coarse);
+        assert_eq!(rebuild(&old, &new, &diff), new);
+        assert_eq!(diff.changes.len(), 1);
+        assert_eq!(diff.changes[0].old.start, 10);
+    }
+
+    #[test]
+    fn scattered_changes_in_many_lines_do_not_use_up_more_than_the_budget() {
+        let old: Vec<String> = (0..60_000).map(|index| format!("a line with the number {index}")).collect();
+        let new: Vec<String> = old
+            .iter()
+            .enumerate()
+            .map(|(index, line)| if index % 2 == 0 { line.clone() } else { format!("{index}") })
+            .collect();
+        let (old, new) = (text(&old), text(&new));
+        let diff = diff_lines(&old, &new);
+        assert_eq!(rebuild(&old, &new, &diff), new);
+        assert_eq!((diff.changes.len(), diff.is_coarse), (30_000, false));
+    }
+
+    #[test]
+    fn windows_give_what_the_whole_gives_on_source_text() {
+        let lines: Vec<&str> = SOURCES.iter().flat_map(|source| source.lines()).collect();
+        let mut random = Random(5);
+        let mut same = 0;
+        for _ in 0..200 {
+            let (old, new) = (text(&lines), text(&edited(&lines, &mut random)));
+            let windows = resynchronised(&old, &new);
+            assert_eq!(rebuild(&old, &new, &windows), new);
+            same += usize::from(windows == diff_lines(&old, &new));
+        }
+        assert!(same >= 196, "{same} of 200");
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the oracle is another program, and reads files")]
+    fn hunks_are_those_of_git() {
+        use std::process::Command;
+
+        let git = |folder: &std::path::Path| {
+            let mut command = Command::new("git");
+            command.current_dir(folder).env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+            command
+        };
+        let folder = tempfile::tempdir().unwrap();
+        if git(folder.path()).arg("--version").output().is_err() {
+            println!("not compared with git: there is none on PATH");
+            return;
+        }
+        let mut random = Random(11);
+        let mut same = 0;
+        let pairs = 100;
+        for index in 0..pairs {
+            let lines: Vec<&str> = SOURCES[index % SOURCES.len()].lines().collect();
+            let (old, new) = (text(&lines), text(&edited(&lines, &mut random)));
+            std::fs::write(folder.path().join("old"), &old).unwrap();
+            std::fs::write(folder.path().join("new"), &new).unwrap();
+            let options = ["diff", "--no-index", "--no-color", "--diff-algorithm=histogram", "old", "new"];
+            let output = git(folder.path()).args(options).output().unwrap();
+            let theirs = changed_lines(&String::from_utf8(output.stdout).unwrap());
+            let ours: Vec<_> =
+                diff_lines(&old, &new).changes.iter().map(|change| line_ranges(&old, &new, change)).collect();
+            if theirs == ours {
+                same += 1;
+            } else {
+                println!("pair {index}: git {theirs:?}, here {ours:?}");
+            }
+        }
+        assert!(same * 100 >= pairs * 98, "{same} of {pairs}");
+    }
+
+    /// Returns the line index ranges that a change covers.
+    fn line_ranges(old: &[u8], new: &[u8], change: &Changed) -> (Range<usize>, Range<usize>) {
+        let index = |text: &[u8], offset: usize| lines_with_ends(&text[..offset]).count();
+        let side = |text, range: &Range<usize>| index(text, range.start)..index(text, range.end);
+        (side(old, &change.old), side(new, &change.new))
+    }
+
+    /// Reads the changes out of a unified diff with context. (Without context git looks at less of the file.)
+    fn changed_lines(unified: &str) -> Vec<(Range<usize>, Range<usize>)> {
+        let mut changes: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+        let (mut old, mut new) = (0, 0);
+        for line in unified.lines().skip_while(|line| !line.starts_with("@@")) {
+            if let Some(header) = line.strip_prefix("@@ -") {
+                let mut starts = header
+                    .split(" +")
+                    .map(|side| side.split([',', ' ']).next().unwrap().parse::<usize>().unwrap());
+                (old, new) = (starts.next().unwrap() - 1, starts.next().unwrap() - 1);
+                continue;
+            }
+            let (old_lines, new_lines) = match &line[..1] {
+                "-" => (1, 0),
+                "+" => (0, 1),
+                " " => (1, 1),
+                _ => continue,
+            };
+            if old_lines != new_lines {
+                match changes.last_mut() {
+                    Some(last) if (last.0.end, last.1.end) == (old, new) => {
+                        (last.0.end, last.1.end) = (old + old_lines, new + new_lines);
+                    }
+                    _ => changes.push((old..old + old_lines, new..new + new_lines)),
+                }
+            }
+            (old, new) = (old + old_lines, new + new_lines);
+        }
+        changes
+    }
+
+    proptest! {
+        #[test]
+        fn changes_lead_from_old_to_new(
+            old in prop::collection::vec(prop::sample::select(&b"ab\r\n\n"[..]), 0..80),
+            new in prop::collection::vec(prop::sample::select(&b"ab\r\n\n"[..]), 0..80),
+        ) {
+            for diff in [diff_lines(&old, &new), resynchronised(&old, &new)] {
+                prop_assert_eq!(rebuild(&old, &new, &diff), new.clone());
+            }
+        }
+
+        #[test]
+        fn any_bytes_can_be_compared(
+            old in prop::collection::vec(any::<u8>(), 0..80),
+            new in prop::collection::vec(any::<u8>(), 0..80),
+        ) {
+            prop_assert_eq!(rebuild(&old, &new, &diff_lines(&old, &new)), new);
+        }
+
+        #[test]
+        fn windows_lead_from_old_to_new(
+            old in prop::collection::vec(0usize..30, 0..1500),
+            edits in prop::collection::vec((0usize..1500, 0usize..200, prop::collection::vec(0usize..30, 0..100)), 0..6),
+        ) {
+            let line = |&kind: &usize| if kind < 4 { "}".to_owned() } else { format!("a longer line {kind}") };
+            let mut new = old.clone();
+            for (at, removed, added) in edits {
+                let at = at.min(new.len());
+                let end = (at + removed).min(new.len());
+                new.splice(at..end, added);
+            }
+            let texts = |kinds: &[usize]| text(&kinds.iter().map(line).collect::<Vec<_>>());
+            let (old, new) = (texts(&old), texts(&new));
+            prop_assert_eq!(rebuild(&old, &new, &resynchronised(&old, &new)), new);
+        }
+
+        #[test]
+        fn lists_of_lines_are_compared_like_texts(
+            old in prop::collection::vec("[ab]", 0..20),
+            new in prop::collection::vec("[ab]", 0..20),
+        ) {
+            let old_lines: Vec<&[u8]> = old.iter().map(String::as_bytes).collect();
+            let new_lines: Vec<&[u8]> = new.iter().map(String::as_bytes).collect();
+            let ranges = diff_line_lists(&old_lines, &new_lines);
+            let changes = diff_lines(&text(&old), &text(&new)).changes;
+            // Every line has two bytes.
+            let scaled: Vec<_> = ranges.into_iter().map(|(old, new)| Changed {
+                old: 2 * old.start..2 * old.end,
+                new: 2 * new.start..2 * new.end,
+            }).collect();
+            prop_assert_eq!(scaled, changes);
+        }
+    }
 }

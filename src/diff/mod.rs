@@ -1,7 +1,21 @@
 //! Comparing texts. The only room that names a diff library.
 //!
 //! `lines` finds which lines differ, `words` what differs inside a pair of lines, `hunks` turns changed ranges into
-//! [`crate::report::FileDiff`]s and those back into signed lines.
+//! [`crate::report::FileDiff`]s and those back into signed lines. Every bound here is counted in work, never in
+//! time, so that the answer is the same on every run and machine.
 
 pub mod hunks;
 pub mod lines;
+pub mod words;
+
+pub use hunks::Sign;
+pub use hunks::SignedLine;
+pub use hunks::compare;
+pub use hunks::counts;
+pub use hunks::from_splices;
+pub use hunks::signed_lines;
+pub use lines::Changed;
+pub use lines::LineDiff;
+pub use lines::diff_lines;
+pub use words::Emphasis;
+pub use words::emphasis;

@@ -1,0 +1,221 @@
+//! What differs inside a pair of lines, for drawing.
+//!
+//! A line is cut into words (letters, digits and `_`), runs of blanks, and single other graphemes; an ideograph or
+//! kana stands alone, since such text has no blanks. The words are compared, not the characters: a changed word
+//! reads better whole than in speckles.
+
+use std::ops::Range;
+
+use similar::Algorithm;
+use similar::DiffTag;
+use similar::capture_diff_slices;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Longer lines are not looked into: such a line is data, and nobody reads its highlights.
+const LIMIT_BYTES: usize = 4096;
+/// The least share, in percent, of the non-blank bytes of both lines that is equal. Below it the lines have too
+/// little in common for a comparison to mean anything.
+const COMMON_PERCENT: usize = 40;
+
+/// The emphasised byte ranges of one line, sorted.
+pub type Emphasis = Vec<Range<usize>>;
+
+/// Returns the byte ranges that differ, of the old and of the new line; `None` if highlights would not help.
+///
+/// That is so if a line has more than 4096 bytes, or if less than 40 % of the non-blank bytes of both lines are
+/// equal: those of equal words, and of the equal starts and ends of changed ones. The ranges are sorted and do not touch; their ends lie on grapheme borders. Two ranges with only blanks
+/// between them are one.
+///
+/// ```
+/// use hunkwise::diff::words::emphasis;
+///
+/// let (old, new) = emphasis("let total = 1;", "let total = 20;").unwrap_or_default();
+/// assert_eq!((old, new), (vec![12..13], vec![12..14]));
+/// assert_eq!(emphasis("fn main() {", "# Change log"), None);
+/// ```
+pub fn emphasis(old: &str, new: &str) -> Option<(Emphasis, Emphasis)> {
+    if old.len() > LIMIT_BYTES || new.len() > LIMIT_BYTES {
+        return None;
+    }
+    let (old_words, new_words) = (words(old), words(new));
+    let mut common_bytes = 0;
+    let (mut old_ranges, mut new_ranges) = (Ranges::of(old), Ranges::of(new));
+    let (mut old_end, mut new_end) = (0, 0);
+    for operation in capture_diff_slices(Algorithm::Myers, &old_words, &new_words) {
+        let (tag, old_range, new_range) = operation.as_tag_tuple();
+        let (old_start, new_start) = (old_end, new_end);
+        old_end += bytes(&old_words[old_range.clone()]);
+        new_end += bytes(&new_words[new_range]);
+        if tag == DiffTag::Equal {
+            common_bytes += non_blank_bytes(&old[old_start..old_end]);
+        } else {
+            common_bytes += common_ends(&old[old_start..old_end], &new[new_start..new_end]);
+            old_ranges.push(old_start..old_end);
+            new_ranges.push(new_start..new_end);
+        }
+    }
+    let all_bytes = non_blank_bytes(old) + non_blank_bytes(new);
+    (2 * common_bytes * 100 >= all_bytes * COMMON_PERCENT).then_some((old_ranges.list, new_ranges.list))
+}
+
+/// The emphasised ranges of one line.
+struct Ranges<'a> {
+    line: &'a str,
+    list: Vec<Range<usize>>,
+}
+
+impl<'a> Ranges<'a> {
+    fn of(line: &'a str) -> Self {
+        Ranges { line, list: Vec::new() }
+    }
+
+    fn push(&mut self, range: Range<usize>) {
+        if range.is_empty() {
+            return;
+        }
+        match self.list.last_mut() {
+            Some(last) if self.line[last.end..range.start].trim().is_empty() => last.end = range.end,
+            _ => self.list.push(range),
+        }
+    }
+}
+
+/// What a grapheme is part of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Word,
+    Blank,
+    Single,
+}
+
+impl Kind {
+    fn of(grapheme: &str) -> Self {
+        match grapheme.chars().next() {
+            Some('\u{2E80}'..='\u{9FFF}' | '\u{20000}'..='\u{3FFFF}') => Kind::Single,
+            Some(first) if first == '_' || first.is_alphanumeric() => Kind::Word,
+            Some(first) if first.is_whitespace() => Kind::Blank,
+            _ => Kind::Single,
+        }
+    }
+}
+
+fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut start = 0;
+    let mut open = Kind::Single;
+    for (index, grapheme) in line.grapheme_indices(true) {
+        let kind = Kind::of(grapheme);
+        if index > start && (kind != open || kind == Kind::Single) {
+            words.push(&line[start..index]);
+            start = index;
+        }
+        open = kind;
+    }
+    if start < line.len() {
+        words.push(&line[start..]);
+    }
+    words
+}
+
+fn bytes(words: &[&str]) -> usize {
+    words.iter().map(|word| word.len()).sum()
+}
+
+/// Returns how many bytes at the starts and ends of two changed stretches are equal: a renamed word may be most of a
+/// short line and yet look much like before.
+fn common_ends(old: &str, new: &str) -> usize {
+    let shorter = old.len().min(new.len());
+    let at_start = old.bytes().zip(new.bytes()).take_while(|(old, new)| old == new).count();
+    let at_end = old.bytes().rev().zip(new.bytes().rev()).take_while(|(old, new)| old == new).count();
+    (at_start + at_end).min(shorter)
+}
+
+fn non_blank_bytes(text: &str) -> usize {
+    text.split_whitespace().map(str::len).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Returns both lines with their emphasised ranges in brackets.
+    fn marked(old: &str, new: &str) -> Option<(String, String)> {
+        let mark = |line: &str, ranges: &[Range<usize>]| {
+            let mut text = String::new();
+            let mut end = 0;
+            for range in ranges {
+                text += &format!("{}[{}]", &line[end..range.start], &line[range.clone()]);
+                end = range.end;
+            }
+            text + &line[end..]
+        };
+        emphasis(old, new).map(|(old_ranges, new_ranges)| (mark(old, &old_ranges), mark(new, &new_ranges)))
+    }
+
+    #[test]
+    fn whole_words_are_emphasised() {
+        let cases = [
+            (
+                "let a = self.foo.bar(1);",
+                "let a = self.baz.bar(1);",
+                "let a = self.[foo].bar(1);",
+                "let a = self.[baz].bar(1);",
+            ),
+            ("call(one)", "call(one, two)", "call(one)", "call(one[, two])"),
+            ("    indented", "  indented", "[    ]indented", "[  ]indented"),
+            ("some_name = 1 + 2", "some_name_2 = 1 + 2", "[some_name] = 1 + 2", "[some_name_2] = 1 + 2"),
+            (
+                "keep this old text here",
+                "keep this new words here",
+                "keep this [old text] here",
+                "keep this [new words] here",
+            ),
+            ("文字を書く", "文字を読む", "文字を[書く]", "文字を[読む]"),
+            ("cafe\u{301} noir", "cafe noir", "[cafe\u{301}] noir", "[cafe] noir"),
+            ("same", "same", "same", "same"),
+            ("", "", "", ""),
+        ];
+        for (old, new, old_marked, new_marked) in cases {
+            assert_eq!(marked(old, new), Some((old_marked.into(), new_marked.into())), "{old:?} {new:?}");
+        }
+    }
+
+    #[test]
+    fn lines_with_little_in_common_have_no_emphasis() {
+        for (old, new) in [("return value;", "for item in list {"), ("", "text"), ("}", "let a = 1;")] {
+            assert_eq!(emphasis(old, new), None, "{old:?} {new:?}");
+        }
+    }
+
+    #[test]
+    fn the_longest_line_is_compared_and_a_longer_one_is_not() {
+        let longest = "a ".repeat(LIMIT_BYTES / 2);
+        assert!(emphasis(&longest, "a a a a").is_none());
+        assert_eq!(emphasis(&longest, &longest), Some((vec![], vec![])));
+        assert_eq!(emphasis(&format!("{longest}a"), &format!("{longest}a")), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_not_emphasised_is_equal(old in "[ab_. é\u{301}文\t]{0,24}", new in "[ab_. é\u{301}文\t]{0,24}") {
+            let Some((old_ranges, new_ranges)) = emphasis(&old, &new) else { return Ok(()) };
+            let rest = |line: &str, ranges: &[Range<usize>]| {
+                let mut kept = String::new();
+                let mut end = 0;
+                for range in ranges {
+                    assert!(range.start < range.end && (range.start > end || end == 0));
+                    kept += &line[end..range.start];
+                    end = range.end;
+                }
+                kept + &line[end..]
+            };
+            let without_blanks = |text: String| text.split_whitespace().collect::<String>();
+            prop_assert_eq!(
+                without_blanks(rest(&old, &old_ranges)),
+                without_blanks(rest(&new, &new_ranges))
+            );
+        }
+    }
+}
