@@ -4,17 +4,20 @@
 //! Nothing here knows a file's content or where a hunk will stand.
 
 pub mod apply_patch;
+pub mod args;
 
 pub mod builder;
 pub mod event;
 pub mod lines;
 pub mod parser;
+pub mod request;
 
 use crate::text::PathText;
 
 pub use builder::Builder;
 pub use event::PatchEvent;
 pub use parser::Dialect;
+pub use parser::Parsed;
 pub use parser::Parser;
 pub use parser::parse;
 

@@ -39,11 +39,16 @@ pub struct PlannedHunks {
     pub replacements: Option<usize>,
 }
 
-/// Plans the hunks of one file edit.
+/// Plans the hunks of one file edit; `first` is the 1-based number of the first of them.
 ///
 /// # Errors
-/// One problem for each hunk that does not fit, with its 1-based number.
-pub fn plan(document: &Document, hunks: &[Hunk], options: Options) -> Result<PlannedHunks, Vec<Problem>> {
+/// One problem for each hunk that does not fit, with its number.
+pub fn plan(
+    document: &Document,
+    hunks: &[Hunk],
+    first: usize,
+    options: Options,
+) -> Result<PlannedHunks, Vec<Problem>> {
     let lines: Vec<&LineHunk> = hunks
         .iter()
         .filter_map(|hunk| match hunk {
@@ -52,7 +57,7 @@ pub fn plan(document: &Document, hunks: &[Hunk], options: Options) -> Result<Pla
         })
         .collect();
     let mut planned = if lines.len() == hunks.len() {
-        plan_lines(document, &lines, options)?
+        plan_lines(document, &lines, first, options)?
     } else {
         plan_replaces(document, hunks)?
     };
@@ -65,6 +70,7 @@ pub fn plan(document: &Document, hunks: &[Hunk], options: Options) -> Result<Pla
 fn plan_lines(
     document: &Document,
     hunks: &[&LineHunk],
+    first: usize,
     options: Options,
 ) -> Result<PlannedHunks, Vec<Problem>> {
     let rules = Rules { most_lenient: options.most_lenient, appends: options.appends };
@@ -75,30 +81,31 @@ fn plan_lines(
     let mut placed: Vec<Placed> = Vec::new();
     for (index, hunk) in hunks.iter().enumerate() {
         let shape = Shape::of(hunk);
+        let number = first + index;
         let place = match (&found[index], chosen[index]) {
             (Found::Places(places), Some(chosen)) => &places[chosen],
             (Found::AlreadyApplied { .. }, _) if options.skips_applied => continue,
             (found, _) => {
-                problems.push(misfit(document, hunk, &shape, found, index + 1));
+                problems.push(misfit(document, hunk, &shape, found, number));
                 continue;
             }
         };
         if insert::already_stands(document, &shape, place) {
             if !options.skips_applied {
-                problems.push(stands_already(hunk, place, index + 1));
+                problems.push(stands_already(hunk, place, number));
             }
             continue;
         }
-        placed.push(Placed::new(document, &shape, place, index + 1));
+        placed.push(Placed::new(document, hunk, place, number));
         planned.matches.push(HunkMatch {
             edit: 0,
-            hunk: index + 1,
+            hunk: number,
             rung: place.rung,
             old_start: (place.line_index + 1).saturating_sub(place.matched.start).max(1),
             offset_lines: offset_lines(hunk, place),
         });
     }
-    problems.extend(overlaps(document, &placed, hunks));
+    problems.extend(overlaps(document, &placed));
     problems.sort_by_key(|problem| problem.hunk);
     if !problems.is_empty() {
         return Err(problems);
@@ -113,13 +120,21 @@ fn plan_lines(
 /// A hunk at its place.
 struct Placed {
     number: usize,
+    /// 1-based line of the input.
+    line_number: usize,
     extent: Range<usize>,
     splices: Vec<Splice>,
 }
 
 impl Placed {
-    fn new(document: &Document, shape: &Shape<'_>, place: &Place, number: usize) -> Self {
-        Placed { number, extent: place.start..place.end, splices: insert::splices(document, shape, place) }
+    fn new(document: &Document, hunk: &LineHunk, place: &Place, number: usize) -> Self {
+        let shape = Shape::of(hunk);
+        Placed {
+            number,
+            line_number: hunk.line_number,
+            extent: place.start..place.end,
+            splices: insert::splices(document, &shape, place),
+        }
     }
 
     /// Tells whether one of the changes touches what the other hunk relies on. Shared context is no conflict.
@@ -136,7 +151,7 @@ impl Placed {
     }
 }
 
-fn overlaps(document: &Document, placed: &[Placed], hunks: &[&LineHunk]) -> Vec<Problem> {
+fn overlaps(document: &Document, placed: &[Placed]) -> Vec<Problem> {
     let mut order: Vec<&Placed> = placed.iter().collect();
     order.sort_by_key(|placed| (placed.extent.start, placed.number));
     let mut problems = Vec::new();
@@ -150,7 +165,7 @@ fn overlaps(document: &Document, placed: &[Placed], hunks: &[&LineHunk]) -> Vec<
                 );
                 problems.push(Problem {
                     hunk: Some(second),
-                    line: Some(hunks[second - 1].line_number),
+                    line: Some(other.line_number.max(one.line_number)),
                     ..Problem::new(Code::HunkNotFound, message).with_hint("make them one hunk")
                 });
             }

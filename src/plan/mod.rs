@@ -7,6 +7,7 @@ pub mod fold;
 pub mod hunks;
 pub mod insert;
 pub mod locate;
+pub mod outcome;
 pub mod planner;
 pub mod replace;
 pub mod shape;

@@ -189,29 +189,58 @@ impl Planner {
         })
     }
 
-    /// Says what is known of the last hunk of an edit that is still being written; nothing is planned.
+    /// Says what is known already of an edit that is still being written: of its path, and of its last hunk, whose old
+    /// side must be complete. Nothing is planned.
     pub fn probe(&mut self, edit: &FileEdit) -> (Placement, Option<Problem>) {
-        let Body::Hunks(hunks) = &edit.body else { return (Placement::Unknown, None) };
-        let Some(hunk) = hunks.last() else { return (Placement::Unknown, None) };
-        let document = match self.source(edit).and_then(|index| self.text_of(index)) {
-            Ok(document) => document,
-            Err(problem) => return (placement_of(&problem), Some(problem)),
+        let known = match &edit.body {
+            Body::Content(content) => self.probe_content(edit, content),
+            Body::Delete => self.entry_of(&edit.path, false).map(|_| Placement::Unknown),
+            Body::Hunks(hunks) => self.probe_hunk(edit, hunks),
         };
-        match hunks::plan(&document, std::slice::from_ref(hunk), self.options) {
-            Ok(_) => (Placement::Located, None),
-            Err(problems) => {
-                let problem = problems.into_iter().next();
-                let problem = problem.map(|problem| Problem { hunk: Some(hunks.len()), ..problem });
-                (problem.as_ref().map_or(Placement::Unknown, placement_of), problem)
-            }
+        match known {
+            Ok(placement) => (placement, None),
+            Err(problem) => (placement_of(&problem), Some(problem)),
         }
     }
 
-    /// Plans the hunks of an edit that is still being written, as far as they have their places; nothing is kept.
-    pub fn draft(&mut self, edit: &FileEdit) -> Option<PlannedEdit> {
-        let Body::Hunks(hunks) = &edit.body else { return None };
-        let document = self.source(edit).and_then(|index| self.text_of(index)).ok()?;
-        let planned = hunks::plan(&document, hunks, self.options).ok()?;
+    fn probe_content(&mut self, edit: &FileEdit, content: &Content) -> Result<Placement, Problem> {
+        let index = self.entry_of(&edit.path, true)?;
+        match self.expect_file(index, &edit.path) {
+            Ok(())
+                if content.existing == Existing::Refuse
+                    && !self.options.overwrites
+                    && !self.options.skips_applied =>
+            {
+                Err(file_exists(&edit.path, false))
+            }
+            Ok(()) => Ok(Placement::Located),
+            Err(problem) if problem.code == Code::FileMissing => Ok(Placement::Located),
+            Err(problem) => Err(problem),
+        }
+    }
+
+    fn probe_hunk(&mut self, edit: &FileEdit, requested: &[Hunk]) -> Result<Placement, Problem> {
+        let index = self.rename_source(edit, requested)?;
+        let Some(hunk) = requested.last() else { return Ok(Placement::Unknown) };
+        let document = self.text_of(index)?;
+        match hunks::plan(&document, std::slice::from_ref(hunk), requested.len(), self.options) {
+            Ok(_) => Ok(Placement::Located),
+            Err(problems) => match problems.into_iter().next() {
+                // Hunks that are still to come may decide between several places.
+                Some(problem) if problem.code == Code::Ambiguous => Ok(Placement::Unknown),
+                Some(problem) => Err(problem),
+                None => Ok(Placement::Unknown),
+            },
+        }
+    }
+
+    /// Plans the first `closed` hunks of an edit that is still being written; nothing is kept. `None` if they don't all
+    /// have their places yet.
+    pub fn draft(&mut self, edit: &FileEdit, closed: usize) -> Option<PlannedEdit> {
+        let Body::Hunks(requested) = &edit.body else { return None };
+        let index = self.rename_source(edit, requested).ok()?;
+        let document = self.text_of(index).ok()?;
+        let planned = hunks::plan(&document, requested.get(..closed)?, 1, self.options).ok()?;
         Some(PlannedEdit {
             operation: if edit.move_to.is_some() { Operation::Rename } else { Operation::Update },
             before: Some(document),
@@ -224,14 +253,6 @@ impl Planner {
         self.names.get(&want).copied().ok_or_else(|| {
             Problem::new(Code::Io, format!("{} was not looked at", path.shown())).with_path(path.shown())
         })
-    }
-
-    /// Returns the entry of an edit's own path, if a regular file stands there now.
-    fn source(&self, edit: &FileEdit) -> Result<usize, Problem> {
-        let follows_link = edit.move_to.is_none() && !matches!(edit.body, Body::Delete);
-        let index = self.entry_of(&edit.path, follows_link)?;
-        self.expect_file(index, &edit.path)?;
-        Ok(index)
     }
 
     fn expect_file(&self, index: usize, path: &PathText) -> Result<(), Problem> {
@@ -415,7 +436,7 @@ impl Planner {
         };
         let mut options = self.options;
         options.adds_final_newline &= !document.text().is_empty();
-        let planned = match (hunks::plan(&document, requested, options), target) {
+        let planned = match (hunks::plan(&document, requested, 1, options), target) {
             (Ok(planned), Ok(target)) => (planned, target),
             (Ok(_), Err(problems)) => return Err(problems),
             (Err(problems), target) => return Err(with_target_problem(target, problems)),

@@ -1,0 +1,506 @@
+//! The command line: every command, option and help text.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::Parser;
+use clap::Subcommand;
+use clap::ValueEnum;
+
+use crate::patch::Dialect;
+use crate::report::Rung;
+
+use super::exit;
+
+/// The patch and diff tool for edits made by AI coding agents
+#[derive(Debug, Parser)]
+#[command(
+    name = "hunkwise",
+    version,
+    about,
+    long_about = "The patch and diff tool for edits made by AI coding agents.\n\n\
+        It previews a patch while the model is still writing it, applies patches, writes and edits all or nothing, and \
+        draws the diff cards of stored session logs again.",
+    after_long_help = examples(
+        "hunkwise demo                              see all three jobs\n  \
+         model | hunkwise preview                   tentative previews as the patch arrives\n  \
+         hunkwise apply < fix.patch                 apply it, all or nothing\n  \
+         hunkwise edit a.rs --old foo --new bar     replace one place\n  \
+         hunkwise replay session.jsonl              draw the cards of a log"
+    ),
+    arg_required_else_help = true,
+    subcommand_required = true,
+    propagate_version = true,
+)]
+pub struct Cli {
+    /// What every command takes.
+    #[command(flatten)]
+    pub globals: Globals,
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+pub struct Globals {
+    /// The folder that paths start at and may not leave
+    #[arg(long, global = true, value_name = "DIR", default_value = ".")]
+    pub root: PathBuf,
+    /// When to colour
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value = "auto")]
+    pub color: ColorWhen,
+    /// Print JSON: one document, or JSON Lines where results come one by one
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print nothing but errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal, unless the environment says otherwise
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show tentative previews of a patch while it is being written; writes no file
+    Preview(PreviewArgs),
+    /// Apply a patch, all of it or nothing
+    Apply(ApplyArgs),
+    /// Create or overwrite one file
+    Write(WriteArgs),
+    /// Replace a text in one file
+    Edit(EditArgs),
+    /// Draw the diff cards of stored session logs; touches no file that they name
+    Replay(ReplayArgs),
+    /// Draw a patch as cards, without any tree
+    Show(ShowArgs),
+    /// Show the three jobs on built-in input in a temporary folder
+    #[command(after_long_help = exit::HELP)]
+    Demo,
+    /// Print the completions of a shell
+    #[command(after_long_help = exit::HELP)]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write all of them into a folder
+    #[command(after_long_help = exit::HELP)]
+    Man {
+        /// Where the pages go; without it the main page is printed
+        dir: Option<PathBuf>,
+    },
+    /// Print a JSON schema, or list their names
+    #[command(after_long_help = exit::HELP)]
+    Schema {
+        /// The schema: outcome, preview, card, error or record
+        name: Option<String>,
+    },
+}
+
+/// How a patch's text arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Transport {
+    /// Found out from the input's first line
+    Auto,
+    /// The patch itself
+    Text,
+    /// JSON Lines {"t":MILLISECONDS,"delta":"text"}: replayed by its own times
+    Tape,
+}
+
+/// How a preview is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PreviewOutput {
+    /// For people
+    Card,
+    /// JSON Lines, schema hunkwise/preview/v1
+    Json,
+}
+
+/// How cards are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CardOutput {
+    /// For people
+    Card,
+    /// JSON Lines, schema hunkwise/card/v1
+    Json,
+    /// A patch that git applies
+    Patch,
+    /// Counts of changed lines
+    Stat,
+}
+
+/// A patch format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DialectName {
+    /// Codex's envelope: *** Begin Patch to *** End Patch
+    ApplyPatch,
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::ApplyPatch => Dialect::ApplyPatch,
+        }
+    }
+}
+
+/// The most lenient level of matching.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RungName {
+    /// Every old line is equal
+    Exact,
+    /// Blanks at line ends do not count
+    TrailingBlanks,
+    /// The indentation may differ by one prefix or one unit
+    Indentation,
+    /// Typographic quotes, dashes, spaces and composed characters equal their plain forms
+    Unicode,
+    /// Outer context lines may differ
+    Context,
+}
+
+impl From<RungName> for Rung {
+    fn from(name: RungName) -> Self {
+        match name {
+            RungName::Exact => Rung::Exact,
+            RungName::TrailingBlanks => Rung::TrailingBlanks,
+            RungName::Indentation => Rung::Indentation,
+            RungName::Unicode => Rung::Unicode,
+            RungName::Context => Rung::Context,
+        }
+    }
+}
+
+/// Options that decide where hunks go and what is refused.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct MatchArgs {
+    /// The most lenient level of matching that may decide a place
+    #[arg(long = "match", value_name = "RUNG", value_enum, default_value = "context")]
+    pub most_lenient: RungName,
+    /// Of several places take the first, as Codex does, instead of refusing
+    #[arg(long)]
+    pub first_match: bool,
+    /// Pass over what is applied already
+    #[arg(long)]
+    pub skip_applied: bool,
+    /// Let an Add or a Move replace a file
+    #[arg(long)]
+    pub allow_overwrite: bool,
+}
+
+/// Arguments of `preview`.
+#[derive(Debug, Args)]
+#[command(after_long_help = examples(
+    "model | hunkwise preview                    redrawn in place on a terminal\n  \
+     model | hunkwise preview --json             one JSON line an event\n  \
+     model | hunkwise preview --fail-fast        end with status 1 as soon as a hunk can't fit\n  \
+     model | hunkwise preview --record run.tape  keep the stream with its times\n  \
+     hunkwise preview run.tape                   the same previews again"
+))]
+pub struct PreviewArgs {
+    /// The patch or tape; - or nothing is standard input
+    pub input: Option<PathBuf>,
+    /// The least time between two previews: 500ms, 2s, 0
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = interval)]
+    pub interval: u64,
+    /// The patch format
+    #[arg(long, value_name = "DIALECT", value_enum)]
+    pub dialect: Option<DialectName>,
+    /// How the patch's text arrives
+    #[arg(long, value_name = "KIND", value_enum, default_value = "auto")]
+    pub transport: Transport,
+    /// End with status 1 as soon as something can't fit the files, whatever is still to come
+    #[arg(long)]
+    pub fail_fast: bool,
+    /// Look at no file: show only what the patch says
+    #[arg(long)]
+    pub no_locate: bool,
+    /// Write the stream with its times to this file
+    #[arg(long, value_name = "TAPE")]
+    pub record: Option<PathBuf>,
+    /// How to print
+    #[arg(long, value_name = "KIND", value_enum, default_value = "card")]
+    pub output: PreviewOutput,
+    /// Where hunks may go.
+    #[command(flatten)]
+    pub matching: MatchArgs,
+}
+
+/// Options of every command that changes files.
+#[derive(Debug, Clone, Args)]
+pub struct ChangeArgs {
+    /// Write nothing; say what would be done, with the same exit status
+    #[arg(long, visible_alias = "dry-run")]
+    pub check: bool,
+    /// Append the call and its result to this session log
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// The id of the call in the log and the result
+    #[arg(long, value_name = "ID")]
+    pub call_id: Option<String>,
+    /// Change files that have no write permission
+    #[arg(long)]
+    pub force: bool,
+    /// Write through the file: keeps hard links and owner, but is not atomic
+    #[arg(long)]
+    pub in_place: bool,
+    /// Don't wait for the disk: survives a killed process, not a power loss
+    #[arg(long)]
+    pub no_sync: bool,
+    /// Longer texts are left out of JSON
+    #[arg(long, value_name = "BYTES", default_value_t = 10 << 20)]
+    pub max_text: usize,
+    /// Allow changes in .git, .hg and .jj
+    #[arg(long)]
+    pub allow_git_dir: bool,
+}
+
+/// Arguments of `apply`.
+#[derive(Debug, Args)]
+#[command(after_long_help = examples(
+    "hunkwise apply < fix.patch                  all of it, or nothing\n  \
+     hunkwise apply --check fix.patch            would it fit?\n  \
+     hunkwise apply --json --log run.jsonl fix.patch   report before and after, and log it"
+))]
+pub struct ApplyArgs {
+    /// The patch; - or nothing is standard input
+    pub patch: Option<PathBuf>,
+    /// The patch format
+    #[arg(long, value_name = "DIALECT", value_enum)]
+    pub dialect: Option<DialectName>,
+    /// A patch without any file edit is no error
+    #[arg(long)]
+    pub allow_empty: bool,
+    /// Where hunks may go.
+    #[command(flatten)]
+    pub matching: MatchArgs,
+    /// How files are written.
+    #[command(flatten)]
+    pub change: ChangeArgs,
+}
+
+/// Arguments of `write`.
+#[derive(Debug, Args)]
+#[command(after_long_help = examples(
+    "hunkwise write src/new.rs < new.rs          create or overwrite\n  \
+     hunkwise write conf --if-absent < conf.new  only create\n  \
+     hunkwise write a.txt --expect-sha256 HEX < new   only if the file is still the one that was read"
+))]
+pub struct WriteArgs {
+    /// The file
+    pub path: PathBuf,
+    /// Take the content from this file instead of standard input
+    #[arg(long, value_name = "FILE")]
+    pub content_file: Option<PathBuf>,
+    /// Refuse if the file is there
+    #[arg(long)]
+    pub if_absent: bool,
+    /// Refuse unless the file has this SHA-256
+    #[arg(long, value_name = "HEX", value_parser = sha256)]
+    pub expect_sha256: Option<Sha256Hex>,
+    /// Convert line endings and byte order mark to those of the file that is replaced
+    #[arg(long)]
+    pub keep_style: bool,
+    /// How files are written.
+    #[command(flatten)]
+    pub change: ChangeArgs,
+}
+
+/// Arguments of `edit`.
+#[derive(Debug, Args)]
+#[command(after_long_help = examples(
+    "hunkwise edit a.rs --old 'foo()' --new 'bar()'           the text must stand once\n  \
+     hunkwise edit a.rs --old foo --new bar --replace-all     every place\n  \
+     hunkwise edit a.rs --old foo --new bar --expect-count 3  every place, and three of them\n  \
+     echo '{\"file_path\":\"a.rs\",\"old_string\":\"foo\",\"new_string\":\"bar\"}' | hunkwise edit --args -"
+))]
+pub struct EditArgs {
+    /// The file; with --args it comes from the arguments
+    #[arg(required_unless_present = "args", conflicts_with = "args")]
+    pub path: Option<PathBuf>,
+    /// The text to replace; LF in it stands for LF and CRLF
+    #[arg(long, value_name = "TEXT", required_unless_present_any = ["old_file", "args"], allow_hyphen_values = true)]
+    pub old: Option<String>,
+    /// Take the text to replace from this file, byte for byte
+    #[arg(long, value_name = "FILE", conflicts_with = "old")]
+    pub old_file: Option<PathBuf>,
+    /// The text that comes in its place, literally
+    #[arg(long, value_name = "TEXT", required_unless_present_any = ["new_file", "args"], allow_hyphen_values = true)]
+    pub new: Option<String>,
+    /// Take the new text from this file, byte for byte
+    #[arg(long, value_name = "FILE", conflicts_with = "new")]
+    pub new_file: Option<PathBuf>,
+    /// Take path and texts from a tool call's arguments as JSON; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["old", "old_file", "new", "new_file", "replace_all", "expect_count"])]
+    pub args: Option<PathBuf>,
+    /// Replace every place
+    #[arg(long)]
+    pub replace_all: bool,
+    /// Replace every place, and refuse unless there are so many
+    #[arg(long, value_name = "N")]
+    pub expect_count: Option<usize>,
+    /// Refuse unless the file has this SHA-256
+    #[arg(long, value_name = "HEX", value_parser = sha256)]
+    pub expect_sha256: Option<Sha256Hex>,
+    /// How files are written.
+    #[command(flatten)]
+    pub change: ChangeArgs,
+}
+
+/// Arguments of `replay`.
+#[derive(Debug, Args)]
+#[command(after_long_help = examples(
+    "hunkwise replay session.jsonl                       every edit, as it was recorded\n  \
+     hunkwise replay --output patch session.jsonl        as a patch that git applies\n  \
+     hunkwise replay --status failed --json session.jsonl"
+))]
+pub struct ReplayArgs {
+    /// The logs; - or nothing is standard input
+    pub logs: Vec<PathBuf>,
+    /// The logs' format: dsh, or auto to find it out
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    pub format: String,
+    /// How to print
+    #[arg(long, value_name = "KIND", value_enum, default_value = "card")]
+    pub output: CardOutput,
+    /// Only cards that name a file like this
+    #[arg(long, value_name = "GLOB")]
+    pub path: Option<String>,
+    /// Only cards of this status: applied, partial, failed, rejected, held or unknown
+    #[arg(long, value_name = "STATUS")]
+    pub status: Option<String>,
+    /// Only cards of this tool
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// Only the card of this call
+    #[arg(long, value_name = "ID")]
+    pub call: Option<String>,
+    /// Only cards of these turns: N, N..M, N.. or ..M
+    #[arg(long, value_name = "N..M", value_parser = turns)]
+    pub turn: Option<Turns>,
+    /// End with status 1 if something in a log was not understood
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+#[command(after_long_help = examples("hunkwise show fix.patch\n  hunkwise show --output stat < fix.patch"))]
+pub struct ShowArgs {
+    /// The patch; - or nothing is standard input
+    pub patch: Option<PathBuf>,
+    /// The patch format
+    #[arg(long, value_name = "DIALECT", value_enum)]
+    pub dialect: Option<DialectName>,
+    /// How to print
+    #[arg(long, value_name = "KIND", value_enum, default_value = "card")]
+    pub output: ShowOutput,
+}
+
+/// How `show` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ShowOutput {
+    /// For people
+    Card,
+    /// JSON Lines, schema hunkwise/card/v1
+    Json,
+    /// Counts of changed lines
+    Stat,
+}
+
+impl From<ShowOutput> for CardOutput {
+    fn from(output: ShowOutput) -> Self {
+        match output {
+            ShowOutput::Card => CardOutput::Card,
+            ShowOutput::Json => CardOutput::Json,
+            ShowOutput::Stat => CardOutput::Stat,
+        }
+    }
+}
+
+/// A SHA-256 that was given in hex.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sha256Hex(pub [u8; 32]);
+
+/// An inclusive range of turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turns {
+    /// The first turn.
+    pub first: u64,
+    /// The last one.
+    pub last: u64,
+}
+
+fn examples(lines: &str) -> String {
+    format!("Examples:\n  {lines}\n\n{}", exit::HELP)
+}
+
+fn interval(text: &str) -> Result<u64, String> {
+    let (number, factor) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
+        (Some(number), _) => (number, 1.0),
+        (None, Some(number)) => (number, 1000.0),
+        (None, None) => (text, 1.0),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() && (0.0..=1e9).contains(&number) => Ok((number * factor) as u64),
+        _ => Err("give a time like 500ms or 2s".to_owned()),
+    }
+}
+
+fn sha256(text: &str) -> Result<Sha256Hex, String> {
+    let digits: Option<Vec<u8>> = text.chars().map(|digit| digit.to_digit(16).map(|digit| digit as u8)).collect();
+    let bytes = digits.map(|digits| digits.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).unwrap_or(&0)).collect::<Vec<_>>());
+    match bytes.and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()) {
+        Some(bytes) if text.len() == 64 => Ok(Sha256Hex(bytes)),
+        _ => Err("give 64 hexadecimal digits".to_owned()),
+    }
+}
+
+fn turns(text: &str) -> Result<Turns, String> {
+    let number = |text: &str, default: u64| if text.is_empty() { Some(default) } else { text.parse().ok() };
+    let parsed = match text.split_once("..") {
+        Some((first, last)) => number(first, 0).zip(number(last.strip_prefix('=').unwrap_or(last), u64::MAX)),
+        None => text.parse().ok().map(|turn| (turn, turn)),
+    };
+    match parsed {
+        Some((first, last)) if first <= last => Ok(Turns { first, last }),
+        _ => Err("give a turn, or a range like 2..5".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn values_are_read_or_refused() {
+        assert_eq!(interval("500ms"), Ok(500));
+        assert_eq!(interval("1.5s"), Ok(1500));
+        assert_eq!(interval("0"), Ok(0));
+        assert!(interval("-1").is_err() && interval("soon").is_err() && interval("").is_err());
+        assert_eq!(turns("2..5"), Ok(Turns { first: 2, last: 5 }));
+        assert_eq!(turns("3"), Ok(Turns { first: 3, last: 3 }));
+        assert_eq!(turns("..4"), Ok(Turns { first: 0, last: 4 }));
+        assert!(turns("5..2").is_err() && turns("x").is_err());
+        assert_eq!(sha256(&"0a".repeat(32)), Ok(Sha256Hex([10; 32])));
+        assert!(sha256("0a").is_err() && sha256(&"g".repeat(64)).is_err());
+    }
+}

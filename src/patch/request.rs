@@ -1,0 +1,71 @@
+//! The call-time view: what a patch asks for, drawn without any file, as requested and without line numbers.
+
+use crate::report::FileDiff;
+use crate::report::Operation;
+
+use super::Body;
+use super::FileEdit;
+use super::Hunk;
+use super::LineHunk;
+use super::LineKind;
+
+/// Returns what an edit does, as far as its text tells.
+pub fn operation(edit: &FileEdit) -> Operation {
+    match (&edit.body, &edit.move_to) {
+        (Body::Content(_), _) => Operation::Create,
+        (Body::Delete, _) => Operation::Delete,
+        (Body::Hunks(_), Some(_)) => Operation::Rename,
+        (Body::Hunks(_), None) => Operation::Update,
+    }
+}
+
+/// Returns the path that an edit ends up at, and of a rename the one that it comes from.
+pub fn paths(edit: &FileEdit) -> (String, Option<String>) {
+    let path = edit.path.shown().into_owned();
+    match &edit.move_to {
+        Some(target) => (target.shown().into_owned(), Some(path)),
+        None => (path, None),
+    }
+}
+
+/// Returns the hunks of an edit as they are requested.
+pub fn diffs(edit: &FileEdit) -> Vec<FileDiff> {
+    let (path, _) = paths(edit);
+    match &edit.body {
+        Body::Content(content) => {
+            let new_text = String::from_utf8_lossy(&content.bytes).into_owned();
+            vec![FileDiff { path, old_text: None, new_text, ..FileDiff::default() }]
+        }
+        Body::Hunks(hunks) => hunks.iter().map(|hunk| hunk_diff(&path, hunk)).collect(),
+        Body::Delete => Vec::new(),
+    }
+}
+
+/// Returns one hunk as it is requested.
+pub fn hunk_diff(path: &str, hunk: &Hunk) -> FileDiff {
+    match hunk {
+        Hunk::Lines(hunk) => lines_diff(path, hunk),
+        Hunk::Replace(replace) => FileDiff {
+            path: path.to_owned(),
+            old_text: Some(String::from_utf8_lossy(&replace.old).into_owned()),
+            new_text: String::from_utf8_lossy(&replace.new).into_owned(),
+            ..FileDiff::default()
+        },
+    }
+}
+
+fn lines_diff(path: &str, hunk: &LineHunk) -> FileDiff {
+    let side = |other: LineKind| {
+        let lines = hunk.lines().filter(|line| line.kind != other);
+        lines.map(|line| String::from_utf8_lossy(line.text)).collect::<Vec<_>>().join("\n")
+    };
+    let signed =
+        |line: super::Line<'_>| format!("{}{}", line.kind.sign(), String::from_utf8_lossy(line.text));
+    FileDiff {
+        path: path.to_owned(),
+        old_text: Some(side(LineKind::Insert)),
+        new_text: side(LineKind::Delete),
+        lines: Some(hunk.lines().map(signed).collect()),
+        ..FileDiff::default()
+    }
+}

@@ -1,0 +1,252 @@
+//! A plan to what is reported of it: an [`Outcome`], and the record of it that a log holds.
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::Digest;
+use sha2::Sha256;
+
+use crate::diff::hunks;
+use crate::report::Change;
+use crate::report::CommandName;
+use crate::report::EolName;
+use crate::report::ErrorReport;
+use crate::report::FileDiff;
+use crate::report::FileOutcome;
+use crate::report::Opaque;
+use crate::report::Outcome;
+use crate::report::OutcomeSchema;
+use crate::report::Problem;
+use crate::report::RecordFile;
+use crate::report::RecordMeta;
+use crate::report::UndoSplice;
+use crate::text::Document;
+use crate::text::Encoding;
+use crate::text::Eol;
+use crate::text::PathText;
+use crate::text::Splice;
+use crate::text::Splices;
+
+use super::After;
+use super::Finds;
+use super::Plan;
+use super::PlannedFile;
+
+/// The mode that a file without any is reported with.
+const DEFAULT_MODE: u32 = 0o100_644;
+
+/// What is reported beside the hunks; texts and hashes cost a walk over every file, so they are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Detail {
+    /// Texts and hashes are wanted.
+    pub texts: bool,
+    /// A longer text is called too large.
+    pub max_text_bytes: usize,
+}
+
+/// Returns the outcome of a plan that is (or, with `check`, would be) carried out.
+pub fn of_plan(plan: &Plan, command: CommandName, check: bool, detail: Detail) -> Outcome {
+    let files =
+        plan.files.iter().zip(&plan.finds).map(|(file, finds)| file_outcome(file, finds, detail)).collect();
+    Outcome { schema: OutcomeSchema::V1, ok: true, command, check, call_id: None, files, error: None }
+}
+
+/// Returns the outcome of a request that was refused.
+pub fn refused(error: ErrorReport, command: CommandName, check: bool) -> Outcome {
+    Outcome {
+        schema: OutcomeSchema::V1,
+        ok: false,
+        command,
+        check,
+        call_id: None,
+        files: Vec::new(),
+        error: Some(error),
+    }
+}
+
+/// Sums problems up; there must be at least one.
+pub fn error_report(problems: Vec<Problem>) -> Option<ErrorReport> {
+    let first = problems.first()?;
+    let message = match (problems.len(), &first.path) {
+        (1, Some(path)) if !first.message.contains(path.as_str()) => format!("{path}: {}", first.message),
+        (1, _) => first.message.clone(),
+        (count, _) => format!("{count} problems, nothing was written"),
+    };
+    let hint = if problems.len() == 1 { first.hint.clone() } else { None };
+    Some(ErrorReport { code: first.code, message, hint, problems })
+}
+
+/// Returns the hunks of one change between two states of a file.
+pub fn diffs(path: &str, before: Option<&Document>, after: Option<&After>) -> Vec<FileDiff> {
+    match (before, after) {
+        (_, Some(After::Same)) => Vec::new(),
+        (Some(before), Some(After::Spliced(splices))) => hunks::from_splices(path, before, splices),
+        (None, Some(After::Spliced(_))) => Vec::new(),
+        (before, Some(After::Whole(after))) => hunks::compare(path, before, Some(after)),
+        (before, None) => hunks::compare(path, before, None),
+    }
+}
+
+fn file_outcome(file: &PlannedFile, finds: &Finds, detail: Detail) -> FileOutcome {
+    let path = file.path.shown().into_owned();
+    let before = file.before.as_ref().map(|found| found.document.as_ref());
+    let made = detail.texts.then(|| spliced(file, before)).flatten();
+    let after = match &file.after {
+        Some(After::Whole(document)) => Some(document.as_ref()),
+        Some(After::Same) => before,
+        Some(After::Spliced(_)) => made.as_ref(),
+        None => None,
+    };
+    let opaque = opaque(before, after, detail);
+    let whole = matches!(file.after, Some(After::Whole(_)) | None);
+    let diffs = if opaque.is_some() && (whole || opaque == Some(Opaque::Binary)) {
+        Vec::new()
+    } else {
+        diffs(&path, before, file.after.as_ref())
+    };
+    let (added, removed) =
+        diffs.iter().map(hunks::counts).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let text = |document: Option<&Document>| {
+        let document = document.filter(|_| detail.texts && opaque.is_none())?;
+        document.shown_text().map(Cow::into_owned)
+    };
+    let hash = |document: Option<&Document>| {
+        document.filter(|_| detail.texts).map(|document| hex(&Sha256::digest(document.bytes())))
+    };
+    FileOutcome {
+        operation: file.operation,
+        from: file.from.as_ref().map(|path| path.shown().into_owned()),
+        before: text(before),
+        after: text(after),
+        opaque,
+        before_sha256: hash(before),
+        after_sha256: hash(after),
+        encoding: after.or(before).map_or(Encoding::Utf8, Document::encoding).name().to_owned(),
+        eol: if detail.texts || whole {
+            Change { before: before.map(eol), after: after.map(eol) }
+        } else {
+            Change { before: None, after: None }
+        },
+        bom: Change { before: before.map(Document::has_bom), after: after.map(Document::has_bom) },
+        final_newline: Change {
+            before: before.map(Document::has_final_newline),
+            after: after.map(Document::has_final_newline),
+        },
+        mode: mode(file),
+        replacements: finds.replacements,
+        hard_links: file.before.as_ref().map(|found| found.hard_links - 1).filter(|&others| others > 0),
+        added,
+        removed,
+        diffs,
+        matches: finds.matches.clone(),
+        path,
+    }
+}
+
+/// Builds the whole text that replacements lead to. It costs a copy of the file, so only texts and hashes ask for it;
+/// without it the sides that a person is shown are compared hunk by hunk.
+fn spliced(file: &PlannedFile, before: Option<&Document>) -> Option<Document> {
+    match (&file.after, before) {
+        (Some(After::Spliced(splices)), Some(before)) => Some(Document::new(splices.apply(before.bytes()))),
+        _ => None,
+    }
+}
+
+fn opaque(before: Option<&Document>, after: Option<&Document>, detail: Detail) -> Option<Opaque> {
+    let sides = || before.into_iter().chain(after);
+    if sides().any(|document| document.encoding() != Encoding::Utf8) {
+        Some(Opaque::Binary)
+    } else if detail.texts && sides().any(|document| document.bytes().len() > detail.max_text_bytes) {
+        Some(Opaque::TooLarge)
+    } else {
+        None
+    }
+}
+
+fn eol(document: &Document) -> EolName {
+    match document.eol_counts().eol() {
+        Eol::Lf => EolName::Lf,
+        Eol::Crlf => EolName::Crlf,
+        Eol::Mixed => EolName::Mixed,
+        Eol::None => EolName::None,
+    }
+}
+
+fn mode(file: &PlannedFile) -> Change<String> {
+    let octal = |mode: u32| format!("{mode:06o}");
+    let before = file.before.as_ref().map(|found| found.mode);
+    let after = file.after.as_ref().map(|_| file.mode.or(before).unwrap_or(DEFAULT_MODE));
+    Change { before: before.map(octal), after: after.map(octal) }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut out, byte| {
+        // Writing to a string can't fail.
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
+/// Returns what a log holds of an outcome of this plan: no texts, and what restores the old bytes.
+pub fn record(plan: &Plan, outcome: &Outcome) -> RecordMeta {
+    let files =
+        plan.files.iter().zip(&outcome.files).map(|(file, reported)| record_file(file, reported)).collect();
+    RecordMeta { diffs: outcome.files.iter().flat_map(|file| file.diffs.iter().cloned()).collect(), files }
+}
+
+fn record_file(file: &PlannedFile, reported: &FileOutcome) -> RecordFile {
+    RecordFile {
+        path: reported.path.clone(),
+        operation: reported.operation,
+        from: reported.from.clone(),
+        before_sha256: reported.before_sha256.clone(),
+        after_sha256: reported.after_sha256.clone(),
+        encoding: reported.encoding.clone(),
+        eol: reported.eol,
+        bom: reported.bom,
+        final_newline: reported.final_newline,
+        mode: reported.mode.clone(),
+        replacements: reported.replacements,
+        added: reported.added,
+        removed: reported.removed,
+        matches: reported.matches.clone(),
+        undo: undo(file),
+    }
+}
+
+fn undo(file: &PlannedFile) -> Vec<UndoSplice> {
+    let before = file.before.as_ref().map_or(&[][..], |found| found.document.bytes());
+    let inverse = match &file.after {
+        Some(After::Same) => Splices::default(),
+        Some(After::Spliced(splices)) => splices.invert(before),
+        Some(After::Whole(after)) => whole_inverse(before, after.bytes()),
+        None => whole_inverse(before, b""),
+    };
+    let undo_splice = |splice: &Splice| UndoSplice {
+        offset: splice.range.start,
+        old: STANDARD.encode(&splice.new),
+        new_length: splice.range.len(),
+    };
+    inverse.list().iter().map(undo_splice).collect()
+}
+
+/// The one replacement that leads back from `after` to `before`: what both begin and end with is left out.
+fn whole_inverse(before: &[u8], after: &[u8]) -> Splices {
+    let prefix = before.iter().zip(after).take_while(|(one, other)| one == other).count();
+    let (before_rest, after_rest) = (&before[prefix..], &after[prefix..]);
+    let suffix =
+        before_rest.iter().rev().zip(after_rest.iter().rev()).take_while(|(one, other)| one == other).count();
+    if before_rest.is_empty() && after_rest.is_empty() {
+        return Splices::default();
+    }
+    let new = before_rest[..before_rest.len() - suffix].to_vec();
+    let list = vec![Splice { range: prefix..after.len() - suffix, new }];
+    Splices::new(list).unwrap_or_default()
+}
+
+/// Returns the paths that a plan touches, for a caller that guards one of them.
+pub fn touched(plan: &Plan) -> impl Iterator<Item = &PathText> {
+    plan.files.iter().flat_map(|file| std::iter::once(&file.target).chain(&file.source))
+}
