@@ -1,1 +1,5 @@
 //! Calls of a model in, live or stored; cards out.
+
+pub mod throttle;
+
+pub use throttle::Throttle;
