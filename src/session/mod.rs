@@ -3,6 +3,8 @@
 pub mod event;
 pub mod format;
 pub mod frame;
+pub mod pair;
+pub mod stored;
 pub mod throttle;
 
 pub use format::detect;
