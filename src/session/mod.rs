@@ -1,6 +1,6 @@
 //! Calls of a model in, live or stored; cards out.
 //!
-//! Bytes of a log go through [`frame`] (lines), [`format`] (events), [`pair`] (call and result) and [`stored`]
+//! Bytes of a log go through [`frame`] (lines), [`mod@format`] (events), [`pair`] (call and result) and [`stored`]
 //! (cards); [`Replay`] holds them together. No file is opened and no clock is read here.
 
 pub mod event;
