@@ -1,0 +1,966 @@
+//! DeepSeek Harness, plain JSON Lines, and hunkwise's own log, which uses the same words with a richer `meta`.
+//!
+//! ```text
+//! log    = header row*
+//! header = {"type":"session","version":0,"id","createdAt","cwd"?,"seedLength"?,...}
+//! row    = {"type","seq"?,"time"?,"data",...}
+//! data   of tool/call    {"turn","step","callId","name","arguments":"<JSON as the model wrote it>"}
+//!        of tool/result  {"turn","step","message":{"source":{"callId"},"content":[{"type":"tool-result",
+//!                        "toolCallId","content":[{"type":"text","text"}],"isError"}]},"error"?,"meta"?}
+//!        of approval/asked {"id","callId"?}, of approval/decided {"id","outcome"}
+//! ```
+//!
+//! Rows are known by their type, whatever the header's version. A row of a type that is not known is counted unless
+//! it says that it may be ignored. Rows that tell nothing of edits are told by their first bytes and never parsed.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use memchr::memchr;
+use memchr::memmem;
+use serde::Deserialize;
+use serde::Deserializer;
+use serde_json::value::RawValue;
+
+use crate::report::CardStatus;
+use crate::report::DiffNote;
+use crate::report::ErrorReport;
+use crate::report::FileDiff;
+use crate::report::Operation;
+use crate::report::RecordFile;
+use crate::report::RecordMeta;
+use crate::session::event::Begin;
+use crate::session::event::CallEvent;
+use crate::session::event::CallResult;
+use crate::session::event::Place;
+
+use super::json_into;
+use super::lenient;
+
+/// The version that hunkwise writes, and the newest whose header is read without a note.
+const VERSION: u64 = 0;
+
+/// How many questions to the user may be open at once; more are not remembered.
+const OPEN_QUESTIONS_CAP: usize = 1024;
+
+/// The code of the result that a repair after a crash puts in for a call that may have run.
+const OUTCOME_UNKNOWN: &str = "TOOL_OUTCOME_UNKNOWN";
+
+/// Which rows of a forked session's log were copied from its parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Inherited {
+    /// None, or none any more.
+    #[default]
+    None,
+    /// Those with a lower `seq`; of rows without one, those before the mark.
+    BelowSeq(u64),
+    /// Those before the mark that says so.
+    BeforeMark,
+}
+
+/// Reads rows, one after the other.
+#[derive(Debug, Default)]
+pub struct Dsh {
+    inherited: Inherited,
+    /// Questions to the user that wait for an answer: their id to the call's.
+    questions: BTreeMap<String, String>,
+    unknown_events: usize,
+    inherited_calls: usize,
+    has_nested_calls: bool,
+}
+
+impl Dsh {
+    /// Returns how many rows were of a type that is not known and not said to be ignorable.
+    pub fn unknown_events(&self) -> usize {
+        self.unknown_events
+    }
+
+    /// Returns how many calls were the parent session's.
+    pub fn inherited_calls(&self) -> usize {
+        self.inherited_calls
+    }
+
+    /// Reads one row of the types that [`proposes`] lets through; nothing comes of one that tells nothing of edits.
+    ///
+    /// # Errors
+    /// The line is not a row, or not one that its type promises.
+    pub fn read<'a>(
+        &mut self,
+        text: &'a str,
+        line: usize,
+    ) -> Result<Option<CallEvent<'a>>, serde_json::Error> {
+        let row: Row<'a> = object(text)?;
+        let kind = row.kind.as_ref();
+        if kind == "session" {
+            return Ok(self.header(&row));
+        }
+        if self.is_inherited(&row) {
+            self.inherited_calls += usize::from(kind == "tool/call");
+            return Ok(None);
+        }
+        let place =
+            |turn: Option<&RawValue>| Place { line, turn: lenient(turn), time: row.time.map(verbatim) };
+        match kind {
+            "tool/call" => call(data(&row)?, place).map(|begin| Some(CallEvent::Begin(begin))),
+            "tool/result" => Ok(result(data(&row)?, place)),
+            "approval/asked" => {
+                self.asked(data(&row)?);
+                Ok(None)
+            }
+            "approval/decided" => Ok(self.decided(data(&row)?)),
+            "tool/code-dispatch" | "tool/ptc-dispatch" if !self.has_nested_calls => {
+                self.has_nested_calls = true;
+                Ok(Some(CallEvent::Note(format!("line {line}: calls made by code are not drawn"))))
+            }
+            _ => {
+                let is_ignorable = lenient(row.ignorable) == Some(true);
+                self.unknown_events += usize::from(!is_known(kind.as_bytes()) && !is_ignorable);
+                Ok(None)
+            }
+        }
+    }
+
+    fn header(&mut self, row: &Row<'_>) -> Option<CallEvent<'static>> {
+        self.inherited = match lenient::<u64>(row.seed_length) {
+            Some(length) if length > 0 => Inherited::BelowSeq(length),
+            // Newer headers say only that there is a copied beginning.
+            _ if lenient(row.is_seeded) == Some(true) => Inherited::BeforeMark,
+            _ => Inherited::None,
+        };
+        let version = lenient::<u64>(row.version)?;
+        (version > VERSION).then(|| {
+            CallEvent::Note(format!(
+                "session log version {version} is newer: only the rows that are known are read"
+            ))
+        })
+    }
+
+    fn is_inherited(&mut self, row: &Row<'_>) -> bool {
+        let is_mark = row.kind == "session/end-seed";
+        let ends = match (self.inherited, lenient::<u64>(row.seq)) {
+            (Inherited::None, _) => return false,
+            (Inherited::BelowSeq(length), Some(seq)) => seq >= length,
+            (Inherited::BelowSeq(_), None) => is_mark,
+            // The mark also ends every restart of a session; only a fork's says that what precedes is inherited.
+            (Inherited::BeforeMark, _) => {
+                is_mark && lenient::<Mark>(row.data).is_some_and(|mark| mark.inherited == Some(true))
+            }
+        };
+        if ends {
+            self.inherited = Inherited::None;
+        }
+        !ends
+    }
+
+    fn asked(&mut self, question: Question<'_>) {
+        if let Some(call_id) = question.call_id
+            && self.questions.len() < OPEN_QUESTIONS_CAP
+        {
+            self.questions.insert(question.id.into_owned(), call_id.into_owned());
+        }
+    }
+
+    fn decided<'a>(&mut self, answer: Answer<'a>) -> Option<CallEvent<'a>> {
+        let call_id = Cow::Owned(self.questions.remove(answer.id.as_ref())?);
+        // rejected, cancelled, unavailable, and what newer versions add: a question without a yes is a no.
+        let is_allowed = answer.outcome.starts_with("allowed");
+        Some(CallEvent::Decided { call_id, refusal: (!is_allowed).then_some(answer.outcome) })
+    }
+}
+
+/// Tells, without parsing, whether a line is worth parsing; `knows` tells of a call id whether its result matters.
+///
+/// A line that does not begin with its type is proposed. A line of a known type that tells nothing of edits is not,
+/// even if the rest of it is malformed: it is never looked at.
+pub fn proposes(line: &[u8], knows: impl Fn(&str) -> bool) -> bool {
+    let Some(rest) = line.strip_prefix(br#"{"type":""#) else { return !line.trim_ascii().is_empty() };
+    let Some(end) = memchr(b'"', rest) else { return true };
+    match &rest[..end] {
+        b"tool/result" => names_known_call(rest, knows),
+        kind => is_told_of(kind) || !is_known(kind),
+    }
+}
+
+/// Tells whether a log of this format may hold such a line.
+pub(super) fn is_row(line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+    let Ok(row) =
+        std::str::from_utf8(line).map_err(drop).and_then(|text| object::<Row<'_>>(text).map_err(drop))
+    else {
+        return false;
+    };
+    match row.kind.as_ref() {
+        "session" => lenient::<f64>(row.created_at).is_some(),
+        kind => kind.contains('/') && is_known(kind.as_bytes()) && row.data.is_some(),
+    }
+}
+
+/// Returns the `seq` of a row, to continue the numbering of a log; none of a header or of what is no row.
+pub fn last_seq(line: &[u8]) -> Option<u64> {
+    let row: Row<'_> = object(std::str::from_utf8(line).ok()?).ok()?;
+    lenient(row.seq)
+}
+
+/// Tells whether a `tool/result` names a call that matters; if that can't be told, it says yes.
+fn names_known_call(line: &[u8], knows: impl Fn(&str) -> bool) -> bool {
+    // Quotes inside strings are escaped, so this is always a key; keys deeper in `meta` only propose too much.
+    let mut ids = memmem::find_iter(line, br#""callId""#).map(|at| {
+        let value = line[at + br#""callId""#.len()..].trim_ascii_start();
+        let id = value.strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"\"")?;
+        let id = &id[..memchr(b'"', id)?];
+        if memchr(b'\\', id).is_some() { None } else { std::str::from_utf8(id).ok() }
+    });
+    let Some(first) = ids.next() else { return true };
+    std::iter::once(first).chain(ids).any(|id| id.is_none_or(&knows))
+}
+
+/// The rows that are read.
+fn is_told_of(kind: &[u8]) -> bool {
+    matches!(
+        kind,
+        b"session"
+            | b"session/end-seed"
+            | b"tool/call"
+            | b"tool/result"
+            | b"tool/code-dispatch"
+            | b"tool/ptc-dispatch"
+            | b"approval/asked"
+            | b"approval/decided"
+    )
+}
+
+/// The rows that are known, of all versions.
+fn is_known(kind: &[u8]) -> bool {
+    is_told_of(kind)
+        || [b"team/".as_slice(), b"tool-workflow/"].iter().any(|area| kind.starts_with(area))
+        || matches!(
+            kind,
+            b"agent-preset/selected"
+                | b"agent/inbox/spliced"
+                | b"approval/policy"
+                | b"assistant/attempt"
+                | b"assistant/chunk"
+                | b"assistant/message"
+                | b"command/run"
+                | b"command/done"
+                | b"compaction/start"
+                | b"compaction/summary"
+                | b"compaction/prune"
+                | b"compaction/end"
+                | b"feedback/record"
+                | b"goal/change"
+                | b"hook/invoked"
+                | b"hook/result"
+                | b"llm/retry"
+                | b"llm/retry-started"
+                | b"permission/preset"
+                | b"plan/mode"
+                | b"reasoning-chunks"
+                | b"request/context"
+                | b"request/header"
+                | b"sandbox/mode"
+                | b"schedule/change"
+                | b"session/title"
+                | b"session/title-llm-request"
+                | b"step/start"
+                | b"step/end"
+                | b"subagent/descriptor"
+                | b"system/message"
+                | b"text-chunks"
+                | b"todo/write"
+                | b"tool-call-chunks"
+                | b"tool/code-dispatch-start"
+                | b"tool/ptc-dispatch-start"
+                | b"turn/start"
+                | b"turn/end"
+                | b"user/message"
+                | b"web/deepseek-search-llm-request"
+        )
+}
+
+/// One line. Fields of which only the right shape counts stay raw, so that a wrong one does not cost the row.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    seq: Option<&'a RawValue>,
+    #[serde(borrow)]
+    time: Option<&'a RawValue>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    #[serde(borrow)]
+    ignorable: Option<&'a RawValue>,
+    #[serde(borrow)]
+    version: Option<&'a RawValue>,
+    #[serde(borrow)]
+    created_at: Option<&'a RawValue>,
+    #[serde(borrow)]
+    seed_length: Option<&'a RawValue>,
+    #[serde(borrow)]
+    is_seeded: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Mark {
+    inherited: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CallData<'a> {
+    #[serde(borrow)]
+    turn: Option<&'a RawValue>,
+    #[serde(borrow)]
+    call_id: Cow<'a, str>,
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow)]
+    arguments: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct ResultData<'a> {
+    #[serde(borrow)]
+    turn: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Message<'a>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    meta: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    source: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MessageSource {
+    call_id: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Block<'a> {
+    tool_call_id: Option<String>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    is_error: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct TextBlock {
+    text: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ErrorRow {
+    code: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Question<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow)]
+    call_id: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Answer<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow)]
+    outcome: Cow<'a, str>,
+}
+
+#[derive(Deserialize, Default)]
+struct MetaRow<'a> {
+    #[serde(borrow)]
+    diffs: Option<&'a RawValue>,
+    #[serde(borrow)]
+    operation: Option<&'a RawValue>,
+    #[serde(borrow)]
+    files: Option<&'a RawValue>,
+}
+
+/// A hunk as logged. The first five fields decide whether it is one; the others are hunkwise's own and only count if
+/// they have the right shape.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LoggedDiff<'a> {
+    path: String,
+    // With a deserializer of its own the key must be there: absent and null are not the same here.
+    #[serde(deserialize_with = "Option::deserialize")]
+    old_text: Option<String>,
+    new_text: String,
+    #[serde(default, deserialize_with = "line_number")]
+    old_start: Option<usize>,
+    #[serde(default, deserialize_with = "line_number")]
+    new_start: Option<usize>,
+    #[serde(borrow)]
+    old_lines: Option<&'a RawValue>,
+    #[serde(borrow)]
+    new_lines: Option<&'a RawValue>,
+    #[serde(borrow)]
+    lines: Option<&'a RawValue>,
+    #[serde(borrow)]
+    old_no_newline: Option<&'a RawValue>,
+    #[serde(borrow)]
+    new_no_newline: Option<&'a RawValue>,
+    #[serde(borrow)]
+    notes: Option<&'a RawValue>,
+}
+
+impl From<LoggedDiff<'_>> for FileDiff {
+    fn from(logged: LoggedDiff<'_>) -> Self {
+        let notes: Vec<&RawValue> = lenient(logged.notes).unwrap_or_default();
+        FileDiff {
+            path: logged.path,
+            old_text: logged.old_text,
+            new_text: logged.new_text,
+            old_start: logged.old_start,
+            old_lines: lenient(logged.old_lines),
+            new_start: logged.new_start,
+            new_lines: lenient(logged.new_lines),
+            lines: lenient(logged.lines)
+                .filter(|lines: &Vec<String>| lines.iter().all(|line| line.starts_with([' ', '-', '+']))),
+            old_no_newline: lenient(logged.old_no_newline).unwrap_or_default(),
+            new_no_newline: lenient(logged.new_no_newline).unwrap_or_default(),
+            // A note that a later version added is no reason to lose the others.
+            notes: notes.into_iter().filter_map(|note| lenient::<DiffNote>(Some(note))).collect(),
+        }
+    }
+}
+
+/// Reads a number that is absent or at least 1; null is neither.
+fn line_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+    NonZeroUsize::deserialize(deserializer).map(|number| Some(number.get()))
+}
+
+/// Reads a JSON object; serde alone would also take an array of the fields' values.
+fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
+    if text.trim_ascii_start().starts_with('{') {
+        return serde_json::from_str(text);
+    }
+    Err(serde::de::Error::custom("not an object"))
+}
+
+fn data<'a, T: Deserialize<'a>>(row: &Row<'a>) -> Result<T, serde_json::Error> {
+    object(row.data.map_or("", RawValue::get))
+}
+
+/// Returns a number as it stands and a string without its quotes.
+fn verbatim(raw: &RawValue) -> String {
+    lenient(Some(raw)).unwrap_or_else(|| raw.get().to_owned())
+}
+
+fn call<'a>(
+    data: CallData<'a>,
+    place: impl Fn(Option<&RawValue>) -> Place,
+) -> Result<Begin<'a>, serde_json::Error> {
+    let written = data.arguments.get();
+    let arguments = if written.starts_with('"') {
+        Cow::Owned(serde_json::from_str(written)?)
+    } else {
+        // Not what the format says, but not to be misunderstood either.
+        Cow::Borrowed(written)
+    };
+    Ok(Begin { call_id: data.call_id, tool: data.name, arguments, place: place(data.turn) })
+}
+
+/// Returns the result, unless it names no call: then nothing can be said of it.
+fn result(data: ResultData<'_>, place: impl Fn(Option<&RawValue>) -> Place) -> Option<CallEvent<'static>> {
+    let blocks: Vec<Block<'_>> = lenient(data.message.content).unwrap_or_default();
+    let block = blocks.into_iter().find(|block| block.tool_call_id.is_some()).unwrap_or_default();
+    let source: Option<MessageSource> = lenient(data.message.source);
+    let call_id = source.map(|source| source.call_id).or(block.tool_call_id)?;
+    let message = text_of(block.content);
+    let meta: MetaRow<'_> = data.meta.and_then(|meta| object(meta.get()).ok()).unwrap_or_default();
+    let diffs = diffs_of(meta.diffs);
+    let error_code = lenient::<ErrorRow>(data.error).and_then(|error| error.code);
+    let status = match block.is_error {
+        _ if error_code.as_deref() == Some(OUTCOME_UNKNOWN) => CardStatus::Unknown,
+        Some(true) => CardStatus::Failed,
+        None if data.error.is_some() => CardStatus::Failed,
+        Some(false) => CardStatus::Applied,
+        // Nothing says that it was done, unless the hunks do.
+        None if diffs.is_empty() => CardStatus::Unknown,
+        None => CardStatus::Applied,
+    };
+    let files: Vec<RecordFile> = lenient(meta.files).unwrap_or_default();
+    let operation = match lenient::<&str>(meta.operation) {
+        Some("create") => Some(Operation::Create),
+        Some("update") => Some(Operation::Update),
+        _ => message.as_deref().and_then(operation_told),
+    };
+    let place = place(data.turn);
+    Some(CallEvent::Result(Box::new(CallResult { call_id, place, status, message, diffs, operation, files })))
+}
+
+/// Returns what a write's answer says it did: a line of its own says so, and a path is never a line of its own.
+fn operation_told(message: &str) -> Option<Operation> {
+    message.lines().find_map(|line| match line {
+        "Created file" => Some(Operation::Create),
+        "Updated file" => Some(Operation::Update),
+        _ => None,
+    })
+}
+
+/// Returns the text of a result: of its text blocks, or the content itself where that is a string.
+fn text_of(content: Option<&RawValue>) -> Option<String> {
+    let content = content?;
+    if let Some(text) = lenient(Some(content)) {
+        return Some(text);
+    }
+    let blocks: Vec<TextBlock> = lenient(Some(content))?;
+    let texts: Vec<String> = blocks.into_iter().filter_map(|block| block.text).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// Returns the hunks if every one of them is whole, else none: half of an edit would be a wrong picture of it.
+fn diffs_of(raw: Option<&RawValue>) -> Vec<FileDiff> {
+    let entries: Vec<&RawValue> = lenient(raw).unwrap_or_default();
+    let hunk = |entry: &RawValue| object::<LoggedDiff<'_>>(entry.get()).ok().map(FileDiff::from);
+    entries.into_iter().map(hunk).collect::<Option<_>>().unwrap_or_default()
+}
+
+/// Where an event that hunkwise writes stands in its log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventStamp {
+    /// Its number, contiguous from 0.
+    pub seq: u64,
+    /// Milliseconds since 1970.
+    pub time_ms: u64,
+    /// The turn, from 1.
+    pub turn: u64,
+    /// The step of the turn, from 1.
+    pub step: u64,
+}
+
+/// A result that hunkwise writes.
+#[derive(Debug, Clone, Copy)]
+pub struct LoggedResult<'a> {
+    /// The call.
+    pub call_id: &'a str,
+    /// The number of the call's own event.
+    pub call_seq: u64,
+    /// Whether it was done.
+    pub ok: bool,
+    /// What the model is told.
+    pub text: &'a str,
+    /// What is wrong, if it was not done.
+    pub error: Option<&'a ErrorReport>,
+    /// What was changed, if it was done. A created file has hunks too, all its lines added.
+    pub meta: Option<&'a RecordMeta>,
+}
+
+/// Returns the first line of a log, with its newline.
+///
+/// ```
+/// use hunkwise::session::format::dsh::header_line;
+/// assert_eq!(
+///     String::from_utf8(header_line("s1", 1790000000000, "/w")).unwrap(),
+///     "{\"type\":\"session\",\"version\":0,\"id\":\"s1\",\"createdAt\":1790000000000,\"cwd\":\"/w\",\
+///      \"delegationDepth\":0}\n"
+/// );
+/// ```
+pub fn header_line(id: &str, created_ms: u64, cwd: &str) -> Vec<u8> {
+    let mut line = format!("{{\"type\":\"session\",\"version\":{VERSION},\"id\":").into_bytes();
+    json_into(&mut line, id);
+    line.extend_from_slice(format!(",\"createdAt\":{created_ms},\"cwd\":").as_bytes());
+    json_into(&mut line, cwd);
+    line.extend_from_slice(b",\"delegationDepth\":0}\n");
+    line
+}
+
+/// Returns the line of a call, with its newline; `arguments` goes in as the text that it is.
+pub fn call_line(stamp: EventStamp, call_id: &str, tool: &str, arguments: &str) -> Vec<u8> {
+    let mut line = Vec::with_capacity(arguments.len() + 256);
+    open_event(&mut line, "tool/call", stamp);
+    line.extend_from_slice(b",\"callId\":");
+    json_into(&mut line, call_id);
+    line.extend_from_slice(b",\"name\":");
+    json_into(&mut line, tool);
+    line.extend_from_slice(b",\"arguments\":");
+    json_into(&mut line, arguments);
+    line.extend_from_slice(b"}}\n");
+    line
+}
+
+/// Returns the line of a result, with its newline.
+pub fn result_line(stamp: EventStamp, result: &LoggedResult<'_>) -> Vec<u8> {
+    let mut line = Vec::with_capacity(1024);
+    open_event(&mut line, "tool/result", stamp);
+    line.extend_from_slice(b",\"message\":{\"source\":{\"kind\":\"tool\",\"callId\":");
+    json_into(&mut line, result.call_id);
+    line.extend_from_slice(b"},\"content\":[{\"type\":\"tool-result\",\"toolCallId\":");
+    json_into(&mut line, result.call_id);
+    line.extend_from_slice(b",\"content\":[{\"type\":\"text\",\"text\":");
+    json_into(&mut line, result.text);
+    line.extend_from_slice(format!("}}],\"isError\":{}}}],\"role\":\"user\",\"id\":", !result.ok).as_bytes());
+    json_into(&mut line, &format!("{}-result", result.call_id));
+    line.push(b'}');
+    if let Some(error) = result.error {
+        line.extend_from_slice(b",\"error\":");
+        error_into(&mut line, error);
+    }
+    if let Some(meta) = result.meta {
+        line.extend_from_slice(b",\"meta\":");
+        json_into(&mut line, meta);
+    }
+    line.extend_from_slice(
+        format!("}},\"sourceEventSeqs\":[{}],\"surfaceOp\":\"append\"}}\n", result.call_seq).as_bytes(),
+    );
+    line
+}
+
+/// Opens an event and its data.
+fn open_event(line: &mut Vec<u8>, kind: &str, stamp: EventStamp) {
+    let EventStamp { seq, time_ms, turn, step } = stamp;
+    line.extend_from_slice(
+        format!(
+            "{{\"type\":\"{kind}\",\"seq\":{seq},\"time\":{time_ms},\"data\":{{\"turn\":{turn},\"step\":{step}"
+        )
+        .as_bytes(),
+    );
+}
+
+/// Appends the error: the report, with the `name` that readers of such logs look for in front.
+fn error_into(line: &mut Vec<u8>, error: &ErrorReport) {
+    line.extend_from_slice(b"{\"name\":\"HunkwiseError\",");
+    let mut report = Vec::new();
+    json_into(&mut report, error);
+    // A report is an object with at least its code: what follows its brace continues this one.
+    line.extend_from_slice(&report[1..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::report::Code;
+    use crate::report::Problem;
+
+    fn read(dsh: &mut Dsh, line: &str) -> Option<CallEvent<'static>> {
+        let text: &'static str = Box::leak(line.to_owned().into_boxed_str());
+        dsh.read(text, 7).unwrap()
+    }
+
+    fn result_of(line: &str) -> CallResult {
+        match read(&mut Dsh::default(), line) {
+            Some(CallEvent::Result(result)) => *result,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A result whose data ends in `rest`.
+    fn result_row(is_error: &str, text: &str, rest: &str) -> String {
+        format!(
+            r#"{{"type":"tool/result","seq":3,"time":41,"data":{{"turn":2,"step":1,"message":{{"source":{{"kind":"tool","callId":"c"}},"content":[{{"type":"tool-result","toolCallId":"c","content":[{{"type":"text","text":"{text}"}}]{is_error}}}],"role":"user","id":"m"}}{rest}}}}}"#
+        )
+    }
+
+    const OK: &str = r#","isError":false"#;
+
+    #[test]
+    fn call_is_read() {
+        let line = r#"{"type":"tool/call","seq":2,"time":40,"data":{"turn":1,"step":1,"callId":"c","name":"edit","arguments":"{\"file_path\":\"r\"}"}}"#;
+        let begin = Begin {
+            call_id: "c".into(),
+            tool: "edit".into(),
+            arguments: r#"{"file_path":"r"}"#.into(),
+            place: Place { line: 7, turn: Some(1), time: Some("40".to_owned()) },
+        };
+        assert_eq!(read(&mut Dsh::default(), line), Some(CallEvent::Begin(begin)));
+    }
+
+    #[test]
+    fn result_is_read() {
+        let meta =
+            r#","meta":{"diffs":[{"path":"r","oldText":"a","newText":"b","oldStart":4,"oldLines":1}]}"#;
+        let diff = FileDiff {
+            path: "r".to_owned(),
+            old_text: Some("a".to_owned()),
+            new_text: "b".to_owned(),
+            old_start: Some(4),
+            old_lines: Some(1),
+            ..FileDiff::default()
+        };
+        let wanted = CallResult {
+            call_id: "c".to_owned(),
+            place: Place { line: 7, turn: Some(2), time: Some("41".to_owned()) },
+            status: CardStatus::Applied,
+            message: Some("done".to_owned()),
+            diffs: vec![diff],
+            operation: None,
+            files: Vec::new(),
+        };
+        assert_eq!(result_of(&result_row(OK, "done", meta)), wanted);
+    }
+
+    #[test]
+    fn one_wrong_hunk_costs_all() {
+        let count = |diffs: &str| {
+            result_of(&result_row(OK, "", &format!(r#","meta":{{"diffs":{diffs}}}"#))).diffs.len()
+        };
+        let good = r#"{"path":"r","oldText":null,"newText":"b"}"#;
+        assert_eq!(count(&format!("[{good},{good}]")), 2);
+        for bad in [
+            r#"{"path":"r","newText":"b"}"#,
+            r#"{"path":"r","oldText":1,"newText":"b"}"#,
+            r#"{"path":"r","oldText":null,"newText":null}"#,
+            r#"{"path":null,"oldText":null,"newText":"b"}"#,
+            r#"{"path":"r","oldText":null,"newText":"b","oldStart":0}"#,
+            r#"{"path":"r","oldText":null,"newText":"b","newStart":null}"#,
+            r#"["r",null,"b"]"#,
+            "null",
+        ] {
+            assert_eq!(count(&format!("[{good},{bad}]")), 0, "{bad}");
+        }
+        for bad in ["null", "{}", "7", "[]"] {
+            assert_eq!(count(bad), 0, "{bad}");
+        }
+    }
+
+    #[test]
+    fn own_keys_of_another_shape_cost_only_themselves() {
+        let meta = r#","meta":{"diffs":[{"path":"r","oldText":"a","newText":"b","lines":["?"],"oldLines":"x","notes":["eol","of-the-future"],"oldNoNewline":true}],"files":[{"path":1}]}"#;
+        let result = result_of(&result_row(OK, "", meta));
+        let diff = &result.diffs[0];
+        assert_eq!((&diff.lines, diff.old_lines, diff.old_no_newline), (&None, None, true));
+        assert_eq!(diff.notes, [DiffNote::Eol]);
+        assert_eq!(result.files, []);
+    }
+
+    #[test]
+    fn status_and_operation_are_what_the_row_says() {
+        let check = |row: String, status, operation| {
+            let result = result_of(&row);
+            assert_eq!((result.status, result.operation), (status, operation), "{row}");
+        };
+        let (create, update) = (Some(Operation::Create), Some(Operation::Update));
+        check(
+            result_row(OK, r"<path>\nCreated file\n", r#","meta":{"diffs":[]}"#),
+            CardStatus::Applied,
+            create,
+        );
+        check(result_row(OK, r"Updated file", ""), CardStatus::Applied, update);
+        check(result_row(OK, r"<path>Created file", ""), CardStatus::Applied, None);
+        check(
+            result_row(OK, "", r#","meta":{"operation":"create","diffs":[]}"#),
+            CardStatus::Applied,
+            create,
+        );
+        check(
+            result_row(OK, "Created file", r#","meta":{"operation":"update"}"#),
+            CardStatus::Applied,
+            update,
+        );
+        check(result_row(r#","isError":true"#, "Error", ""), CardStatus::Failed, None);
+        check(result_row("", "", r#","error":{"code":"X"}"#), CardStatus::Failed, None);
+        check(result_row("", "", ""), CardStatus::Unknown, None);
+        let crashed = r#","error":{"name":"E","code":"TOOL_OUTCOME_UNKNOWN"}"#;
+        check(result_row(r#","isError":true"#, "", crashed), CardStatus::Unknown, None);
+    }
+
+    #[test]
+    fn unknown_events_are_counted_unless_ignorable() {
+        let mut dsh = Dsh::default();
+        for line in [
+            r#"{"type":"new/thing","data":{}}"#,
+            r#"{"type":"new/thing","ignorable":false}"#,
+            r#"{"type":"new/thing","ignorable":true}"#,
+            r#"{"type":"turn/start","data":{}}"#,
+            r#"{"type":"team/anything","data":{}}"#,
+            r#"{"type":"text-chunks","seq0":4}"#,
+        ] {
+            assert_eq!(read(&mut dsh, line), None);
+        }
+        assert_eq!(dsh.unknown_events(), 2);
+    }
+
+    #[test]
+    fn newer_version_is_noted() {
+        let note = read(&mut Dsh::default(), r#"{"type":"session","version":4,"createdAt":1}"#);
+        assert!(matches!(note, Some(CallEvent::Note(note)) if note.contains("version 4")));
+        assert_eq!(read(&mut Dsh::default(), r#"{"type":"session","version":0,"createdAt":1}"#), None);
+    }
+
+    #[test]
+    fn rows_of_the_parent_are_passed_over() {
+        let check = |header: &str, rows: &[(&str, bool)]| {
+            let mut dsh = Dsh::default();
+            read(&mut dsh, &format!(r#"{{"type":"session","version":0,"createdAt":1{header}}}"#));
+            for (row, is_own) in rows {
+                assert_eq!(read(&mut dsh, row).is_some(), *is_own, "{header} {row}");
+            }
+            assert_eq!(dsh.inherited_calls(), rows.iter().filter(|(_, is_own)| !is_own).count().min(1));
+        };
+        let call = |seq: &str| {
+            format!(r#"{{"type":"tool/call"{seq},"data":{{"callId":"c","name":"edit","arguments":"{{}}"}}}}"#)
+        };
+        let (restarted, forked) = (
+            r#"{"type":"session/end-seed","data":{}}"#,
+            r#"{"type":"session/end-seed","data":{"inherited":true}}"#,
+        );
+        check("", &[(&call(""), true)]);
+        check(r#","seedLength":0"#, &[(&call(r#","seq":0"#), true)]);
+        check(r#","seedLength":5"#, &[(&call(r#","seq":4"#), false), (&call(r#","seq":5"#), true)]);
+        check(r#","seedLength":5"#, &[(&call(""), false), (restarted, false), (&call(""), true)]);
+        check(
+            r#","isSeeded":true"#,
+            &[(&call(""), false), (restarted, false), (forked, false), (&call(""), true)],
+        );
+    }
+
+    #[test]
+    fn decisions_name_their_call() {
+        let mut dsh = Dsh::default();
+        let decide = |dsh: &mut Dsh, outcome: &str| {
+            read(dsh, r#"{"type":"approval/asked","data":{"id":"q","toolName":"write","callId":"c"}}"#);
+            read(dsh, &format!(r#"{{"type":"approval/decided","data":{{"id":"q","outcome":"{outcome}"}}}}"#))
+        };
+        for (outcome, refusal) in [("rejected", Some("rejected".into())), ("allowed-once", None)] {
+            let wanted = CallEvent::Decided { call_id: "c".into(), refusal };
+            assert_eq!(decide(&mut dsh, outcome), Some(wanted));
+        }
+        assert!(dsh.questions.is_empty());
+        assert_eq!(
+            read(&mut dsh, r#"{"type":"approval/decided","data":{"id":"x","outcome":"rejected"}}"#),
+            None
+        );
+        for id in 0..2 * OPEN_QUESTIONS_CAP {
+            read(&mut dsh, &format!(r#"{{"type":"approval/asked","data":{{"id":"{id}","callId":"c"}}}}"#));
+        }
+        assert_eq!(dsh.questions.len(), OPEN_QUESTIONS_CAP);
+    }
+
+    #[test]
+    fn only_telling_lines_are_proposed() {
+        let check =
+            |line: &str, wanted| assert_eq!(proposes(line.as_bytes(), |id| id == "open"), wanted, "{line}");
+        check(r#"{"type":"tool/call","data":{}}"#, true);
+        check(r#"{"type":"assistant/chunk","data":{}}"#, false);
+        check(r#"{"type":"new/thing"}"#, true);
+        check(r#"{"type":"text-chunks"}"#, false);
+        check(r#"{"seq":1,"type":"assistant/chunk"}"#, true);
+        check(r#"{"type":"tool\/call"}"#, true);
+        check("  ", false);
+        check("", false);
+        check("garbage", true);
+        check(r#"{"type":"tool/result","data":{"message":{"source":{"callId":"open"}}}}"#, true);
+        check(r#"{"type":"tool/result","data":{"message":{"source":{"callId" : "open"}}}}"#, true);
+        check(r#"{"type":"tool/result","data":{"message":{"source":{"callId":"other"}}}}"#, false);
+        check(r#"{"type":"tool/result","data":{"message":{"source":{"callId":"\u006fpen"}}}}"#, true);
+        check(
+            r#"{"type":"tool/result","data":{"meta":{"callId":"x"},"message":{"source":{"callId":"open"}}}}"#,
+            true,
+        );
+        check(r#"{"type":"tool/result","data":{"message":{}}}"#, true);
+    }
+
+    fn stamp(seq: u64) -> EventStamp {
+        EventStamp { seq, time_ms: 1_790_000_000_123, turn: 1, step: 2 }
+    }
+
+    fn text(line: Vec<u8>) -> String {
+        String::from_utf8(line).unwrap()
+    }
+
+    #[test]
+    fn written_lines_have_the_words_of_the_format() {
+        assert_eq!(
+            text(call_line(stamp(0), "h-1", "write", r#"{"path":"a"}"#)),
+            "{\"type\":\"tool/call\",\"seq\":0,\"time\":1790000000123,\"data\":{\"turn\":1,\"step\":2,\
+             \"callId\":\"h-1\",\"name\":\"write\",\"arguments\":\"{\\\"path\\\":\\\"a\\\"}\"}}\n"
+        );
+        let done = LoggedResult {
+            call_id: "h-1",
+            call_seq: 0,
+            ok: true,
+            text: "done",
+            error: None,
+            meta: Some(&RecordMeta::default()),
+        };
+        assert_eq!(
+            text(result_line(stamp(1), &done)),
+            "{\"type\":\"tool/result\",\"seq\":1,\"time\":1790000000123,\"data\":{\"turn\":1,\"step\":2,\
+             \"message\":{\"source\":{\"kind\":\"tool\",\"callId\":\"h-1\"},\
+             \"content\":[{\"type\":\"tool-result\",\"toolCallId\":\"h-1\",\
+             \"content\":[{\"type\":\"text\",\"text\":\"done\"}],\"isError\":false}],\
+             \"role\":\"user\",\"id\":\"h-1-result\"},\"meta\":{\"diffs\":[]}},\
+             \"sourceEventSeqs\":[0],\"surfaceOp\":\"append\"}\n"
+        );
+    }
+
+    #[test]
+    fn written_failure_is_read_as_one() {
+        let error = ErrorReport {
+            code: Code::HunkNotFound,
+            message: "hunk 1 stands nowhere".to_owned(),
+            hint: None,
+            problems: vec![Problem::new(Code::HunkNotFound, "line 3 differs")],
+        };
+        let failed = LoggedResult {
+            call_id: "c",
+            call_seq: 8,
+            ok: false,
+            text: "no",
+            error: Some(&error),
+            meta: None,
+        };
+        let line = text(result_line(stamp(9), &failed));
+        assert!(
+            line.contains(r#""error":{"name":"HunkwiseError","code":"hunk-not-found","message":"#),
+            "{line}"
+        );
+        let result = result_of(&line);
+        assert_eq!((result.status, result.message.as_deref()), (CardStatus::Failed, Some("no")));
+        assert_eq!(last_seq(line.as_bytes()), Some(9));
+    }
+
+    #[test]
+    fn numbering_continues_from_events_only() {
+        assert_eq!(last_seq(&call_line(stamp(41), "c", "edit", "{}")), Some(41));
+        assert_eq!(last_seq(&header_line("s", 1, "/w")), None);
+        assert_eq!(last_seq(br#"{"type":"tool/call","seq":4"#), None);
+        assert_eq!(last_seq(b"\xFF"), None);
+        assert!(is_row(header_line("s", 1, "/w").trim_ascii_end()));
+    }
+
+    proptest! {
+        #[test]
+        fn written_calls_are_read_back(call_id: String, tool: String, arguments: String) {
+            let line = text(call_line(stamp(3), &call_id, &tool, &arguments));
+            prop_assert_eq!(line.find('\n'), Some(line.len() - 1));
+            let read = Dsh::default().read(&line, 1).unwrap();
+            let begin = Begin {
+                call_id: call_id.into(),
+                tool: tool.into(),
+                arguments: arguments.into(),
+                place: Place { line: 1, turn: Some(1), time: Some("1790000000123".to_owned()) },
+            };
+            prop_assert_eq!(read, Some(CallEvent::Begin(begin)));
+        }
+
+        #[test]
+        fn written_records_are_read_back(path: String, old_text: Option<String>, new_text: String, ok: bool) {
+            let diff = FileDiff { path, old_text, new_text, old_start: Some(1), ..FileDiff::default() };
+            let meta = RecordMeta { diffs: vec![diff], files: Vec::new() };
+            let logged =
+                LoggedResult { call_id: "c", call_seq: 0, ok, text: "t", error: None, meta: Some(&meta) };
+            prop_assert_eq!(result_of(&text(result_line(stamp(1), &logged))).diffs, meta.diffs);
+        }
+    }
+}

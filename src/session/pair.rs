@@ -1,0 +1,273 @@
+//! Brings calls and results together by id, each once, with bounded memory.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::collections::VecDeque;
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+
+use super::event::Begin;
+use super::event::CallResult;
+use super::event::Place;
+
+/// The tools whose calls are kept; those of any other tool are never held.
+const EDIT_TOOLS: [&str; 6] = ["write", "edit", "str_replace_editor", "apply_patch", "apply", "undo"];
+
+/// How many calls are remembered after their result, to tell copies that a resumed session wrote again.
+const REMEMBERED_CALLS_CAP: usize = 1 << 18;
+
+/// How many bytes of arguments are held for calls without a result; beyond, the oldest lose theirs.
+const HELD_ARGUMENTS_CAP_BYTES: usize = 32 << 20;
+
+/// Tells whether a tool of that name edits files.
+pub fn is_edit_tool(tool: &str) -> bool {
+    EDIT_TOOLS.contains(&tool)
+}
+
+/// A call that waits for its result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The id.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// The arguments as the model wrote them; absent if they were too much to hold.
+    pub arguments: Option<String>,
+    /// Where the call stands in the log.
+    pub place: Place,
+    /// Why it was not allowed, in the log's word.
+    pub refusal: Option<String>,
+}
+
+/// The calls that are open, and what is needed to tell copies.
+#[derive(Debug)]
+pub struct Pairs {
+    /// The open calls, in their order.
+    open: BTreeMap<u64, Call>,
+    order_by_id: HashMap<String, u64, FixedState>,
+    next_order: u64,
+    held_bytes: usize,
+    held_cap_bytes: usize,
+    remembered_cap: usize,
+    /// No call before this one holds arguments.
+    first_held: u64,
+    /// Prints of ids and of whole calls.
+    seen: HashSet<u128, FixedState>,
+    seen_order: VecDeque<[u128; 2]>,
+    duplicates: usize,
+}
+
+impl Default for Pairs {
+    fn default() -> Self {
+        Pairs::with_caps(HELD_ARGUMENTS_CAP_BYTES, REMEMBERED_CALLS_CAP)
+    }
+}
+
+impl Pairs {
+    fn with_caps(held_cap_bytes: usize, remembered_cap: usize) -> Self {
+        Pairs {
+            open: BTreeMap::new(),
+            order_by_id: HashMap::default(),
+            next_order: 0,
+            held_bytes: 0,
+            held_cap_bytes,
+            remembered_cap,
+            first_held: 0,
+            seen: HashSet::default(),
+            seen_order: VecDeque::new(),
+            duplicates: 0,
+        }
+    }
+
+    /// Returns how many calls and results were copies of earlier ones.
+    pub fn duplicates(&self) -> usize {
+        self.duplicates
+    }
+
+    /// Tells whether a result for this id would mean anything: it ends a call, or it is a copy to be counted.
+    pub fn knows(&self, call_id: &str) -> bool {
+        self.order_by_id.contains_key(call_id) || self.seen.contains(&print_of(&call_id))
+    }
+
+    /// Takes a call in; one of a tool that edits nothing is dropped.
+    ///
+    /// The same id with the same turn, tool and arguments is a copy. An id that comes again with anything else is
+    /// another call: some models count their calls anew in every turn, and an edit must not vanish for that.
+    pub fn begin(&mut self, begin: Begin<'_>) {
+        if !is_edit_tool(&begin.tool) {
+            return;
+        }
+        let prints = [
+            print_of(&begin.call_id),
+            print_of(&(&begin.call_id, &begin.tool, &begin.arguments, begin.place.turn)),
+        ];
+        if self.seen.contains(&prints[1]) {
+            self.duplicates += 1;
+            return;
+        }
+        self.remember(prints);
+        let arguments = begin.arguments.into_owned();
+        self.held_bytes += arguments.len();
+        let id = begin.call_id.into_owned();
+        self.order_by_id.insert(id.clone(), self.next_order);
+        let tool = begin.tool.into_owned();
+        let call = Call { id, tool, arguments: Some(arguments), place: begin.place, refusal: None };
+        self.open.insert(self.next_order, call);
+        self.next_order += 1;
+        self.shed();
+    }
+
+    /// Says of an open call whether it was allowed.
+    pub fn decide(&mut self, call_id: &str, refusal: Option<String>) {
+        if let Some(call) = self.order_by_id.get(call_id).and_then(|order| self.open.get_mut(order)) {
+            call.refusal = refusal;
+        }
+    }
+
+    /// Returns the call that the result ends.
+    pub fn end(&mut self, result: &CallResult) -> Option<Call> {
+        let Some(order) = self.order_by_id.remove(&result.call_id) else {
+            self.duplicates += usize::from(self.knows(&result.call_id));
+            return None;
+        };
+        let call = self.open.remove(&order)?;
+        self.held_bytes -= call.arguments.as_ref().map_or(0, String::len);
+        Some(call)
+    }
+
+    /// Ends the log; returns the calls without a result, in their order.
+    pub fn finish(self) -> impl Iterator<Item = Call> {
+        self.open.into_values()
+    }
+
+    fn remember(&mut self, prints: [u128; 2]) {
+        self.seen.extend(prints);
+        self.seen_order.push_back(prints);
+        if self.seen_order.len() > self.remembered_cap
+            && let Some(oldest) = self.seen_order.pop_front()
+        {
+            for print in oldest {
+                self.seen.remove(&print);
+            }
+        }
+    }
+
+    /// Drops arguments of the oldest open calls until the rest is within the cap.
+    fn shed(&mut self) {
+        while self.held_bytes > self.held_cap_bytes {
+            let Some((&order, call)) = self.open.range_mut(self.first_held..).next() else { return };
+            self.held_bytes -= call.arguments.take().map_or(0, |arguments| arguments.len());
+            self.first_held = order + 1;
+        }
+    }
+}
+
+/// Returns 128 bits that stand for a value. The seeds are fixed: the same log gives the same cards.
+fn print_of(value: &impl std::hash::Hash) -> u128 {
+    let half = |seed| u128::from(FixedState::with_seed(seed).hash_one(value));
+    half(0x68_75_6E_6B) << 64 | half(0x77_69_73_65)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+    use crate::report::CardStatus;
+
+    fn begin(id: &'static str, tool: &'static str, arguments: &'static str) -> Begin<'static> {
+        Begin {
+            call_id: Cow::Borrowed(id),
+            tool: Cow::Borrowed(tool),
+            arguments: Cow::Borrowed(arguments),
+            place: Place::default(),
+        }
+    }
+
+    fn result(id: &str) -> CallResult {
+        CallResult {
+            call_id: id.to_owned(),
+            place: Place::default(),
+            status: CardStatus::Applied,
+            message: None,
+            diffs: Vec::new(),
+            operation: None,
+            files: Vec::new(),
+        }
+    }
+
+    fn ids(pairs: Pairs) -> Vec<String> {
+        pairs.finish().map(|call| call.id).collect()
+    }
+
+    #[test]
+    fn results_find_their_calls_in_any_order() {
+        let mut pairs = Pairs::default();
+        for id in ["a", "b", "c", "d"] {
+            pairs.begin(begin(id, "edit", "{}"));
+        }
+        assert_eq!(pairs.end(&result("c")).map(|call| call.id), Some("c".to_owned()));
+        assert_eq!(pairs.end(&result("a")).map(|call| call.id), Some("a".to_owned()));
+        assert_eq!(pairs.end(&result("x")), None);
+        assert_eq!(pairs.duplicates(), 0);
+        assert_eq!(ids(pairs), ["b", "d"]);
+    }
+
+    #[test]
+    fn copies_are_counted_and_a_reused_id_is_another_call() {
+        let mut pairs = Pairs::default();
+        pairs.begin(begin("a", "edit", "1"));
+        assert!(pairs.end(&result("a")).is_some());
+        pairs.begin(begin("a", "edit", "1"));
+        assert!(pairs.knows("a"));
+        assert!(pairs.end(&result("a")).is_none());
+        assert_eq!(pairs.duplicates(), 2);
+        pairs.begin(begin("a", "edit", "2"));
+        assert!(pairs.end(&result("a")).is_some());
+        assert_eq!(pairs.duplicates(), 2);
+    }
+
+    #[test]
+    fn id_that_is_reused_while_open_leaves_the_earlier_call_unanswered() {
+        let mut pairs = Pairs::default();
+        pairs.begin(begin("a", "edit", "1"));
+        pairs.begin(begin("a", "edit", "2"));
+        assert_eq!(pairs.end(&result("a")).and_then(|call| call.arguments), Some("2".to_owned()));
+        assert_eq!(ids(pairs), ["a"]);
+    }
+
+    #[test]
+    fn other_tools_are_not_held() {
+        let mut pairs = Pairs::default();
+        pairs.begin(begin("a", "read", "{}"));
+        assert!(!pairs.knows("a"));
+        assert_eq!(ids(pairs), Vec::<String>::new());
+    }
+
+    #[test]
+    fn only_so_many_calls_are_remembered() {
+        let mut pairs = Pairs::with_caps(1000, 2);
+        for id in ["a", "b", "c"] {
+            pairs.begin(begin(id, "edit", "{}"));
+            pairs.end(&result(id));
+        }
+        assert_eq!((pairs.seen.len(), pairs.seen_order.len()), (4, 2));
+        assert!(!pairs.knows("a") && pairs.knows("b") && pairs.knows("c"));
+    }
+
+    #[test]
+    fn too_many_arguments_cost_the_oldest_calls_theirs() {
+        let mut pairs = Pairs::with_caps(10, 9);
+        pairs.begin(begin("a", "edit", "aaaaaa"));
+        pairs.begin(begin("b", "edit", "bbb"));
+        pairs.begin(begin("c", "edit", "cccc"));
+        assert_eq!(pairs.held_bytes, 7);
+        pairs.begin(begin("d", "edit", "more than the cap"));
+        assert_eq!(pairs.held_bytes, 0);
+        pairs.begin(begin("e", "edit", "e"));
+        let held: Vec<_> = pairs.finish().map(|call| call.arguments).collect();
+        assert_eq!(held, [None, None, None, None, Some("e".to_owned())]);
+    }
+}

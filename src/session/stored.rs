@@ -1,0 +1,564 @@
+//! A call and its result, as a log holds them, to the card that a reader is shown.
+//!
+//! What the result records goes before what the call asks for; a failed call shows no change at all; what the log
+//! does not record is said to be unknown. Nothing is read from the disk.
+
+use std::collections::BTreeMap;
+
+use serde_json::Map;
+use serde_json::Value;
+
+use crate::report::Card;
+use crate::report::CardFile;
+use crate::report::CardKind;
+use crate::report::CardSchema;
+use crate::report::CardStatus;
+use crate::report::DiffNote;
+use crate::report::FileDiff;
+use crate::report::Operation;
+use crate::report::RecordFile;
+use crate::report::Recorded;
+use crate::report::Source;
+
+use super::event::CallResult;
+use super::frame::readable;
+use super::pair::Call;
+
+/// What a call asks for, before any result.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Requested {
+    /// The files that it names.
+    pub files: Vec<CardFile>,
+    /// The change as requested: raw text, without line numbers.
+    pub diffs: Vec<FileDiff>,
+    /// The whole content that a file shall get is in the diff: only what stood there before is not known.
+    pub is_whole_content: bool,
+    /// Whether the call edits at all; a tool may have commands that only look.
+    pub is_edit: bool,
+    /// Count of characters that no string can hold and that became U+FFFD.
+    pub replaced: usize,
+}
+
+/// A card, and what was replaced to draw it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drawn {
+    /// The card; none of a call that edits nothing.
+    pub card: Option<Card>,
+    /// Count of characters that became U+FFFD.
+    pub replaced: usize,
+}
+
+/// What a card shows of files.
+struct Picture {
+    files: Vec<CardFile>,
+    diffs: Vec<FileDiff>,
+}
+
+/// Draws a call; without a result, as requested and with an unknown outcome.
+pub fn draw(format: &str, mut call: Call, result: Option<CallResult>) -> Drawn {
+    let mut notes = Vec::new();
+    let requested = match call.arguments.take() {
+        // A record of hunks says all that the request could, so the request is not even parsed.
+        Some(_) if result.as_ref().is_some_and(is_recorded) => {
+            Requested { is_edit: true, ..Requested::default() }
+        }
+        Some(arguments) => requested(&call.tool, &arguments).unwrap_or_else(|cause| {
+            notes.push(format!("the arguments of the call are not valid JSON: {cause}"));
+            Requested { is_edit: true, ..Requested::default() }
+        }),
+        None => {
+            notes.push("the request is not shown: too many calls wait for a result".to_owned());
+            Requested { is_edit: true, ..Requested::default() }
+        }
+    };
+    let replaced = requested.replaced;
+    if !requested.is_edit {
+        return Drawn { card: None, replaced };
+    }
+    let status = status_of(&call, result.as_ref());
+    let message = message_of(status, &call, result.as_ref(), notes);
+    let source = source_of(format, &call, result.as_ref());
+    let picture = match status {
+        CardStatus::Failed | CardStatus::Rejected => only_named(requested),
+        CardStatus::Applied | CardStatus::Partial | CardStatus::Held => match result {
+            Some(result) => applied(requested, result),
+            None => as_requested(requested),
+        },
+        CardStatus::Unknown => as_requested(requested),
+    };
+    let Picture { files, diffs } = picture;
+    let title = title_of(&call.tool, &files);
+    let (schema, card) = (CardSchema::V1, CardKind::Diff);
+    Drawn { card: Some(Card { schema, card, title, status, source, files, diffs, message }), replaced }
+}
+
+/// Tells whether the result holds the change itself.
+fn is_recorded(result: &CallResult) -> bool {
+    result.status == CardStatus::Applied && !(result.diffs.is_empty() && result.files.is_empty())
+}
+
+fn status_of(call: &Call, result: Option<&CallResult>) -> CardStatus {
+    match result.map(|result| result.status) {
+        // A refusal explains a failure. It does not undo a success: the call may have been allowed later.
+        Some(CardStatus::Failed) | None if call.refusal.is_some() => CardStatus::Rejected,
+        Some(status) => status,
+        None => CardStatus::Unknown,
+    }
+}
+
+fn message_of(
+    status: CardStatus,
+    call: &Call,
+    result: Option<&CallResult>,
+    mut notes: Vec<String>,
+) -> Option<String> {
+    let answer = match status {
+        // The answer to a success only repeats what the card shows.
+        CardStatus::Applied => None,
+        _ => result.and_then(|result| result.message.clone()),
+    };
+    let refusal = call.refusal.as_ref().filter(|_| status == CardStatus::Rejected && answer.is_none());
+    notes.extend(refusal.map(|refusal| format!("approval: {refusal}")));
+    notes.splice(0..0, answer);
+    (!notes.is_empty()).then(|| notes.join("\n"))
+}
+
+fn source_of(format: &str, call: &Call, result: Option<&CallResult>) -> Source {
+    let place = result.map_or(&call.place, |result| &result.place);
+    Source {
+        format: format.to_owned(),
+        line: place.line,
+        call_id: Some(call.id.clone()),
+        tool: call.tool.clone(),
+        turn: place.turn.or(call.place.turn),
+        time: place.time.clone().or_else(|| call.place.time.clone()),
+    }
+}
+
+fn title_of(tool: &str, files: &[CardFile]) -> String {
+    match files {
+        [] => tool.to_owned(),
+        [file] => format!("{tool} {}", file.path),
+        _ => format!("{tool} {} files", files.len()),
+    }
+}
+
+/// A change that did not happen: the files are named, nothing is drawn.
+fn only_named(requested: Requested) -> Picture {
+    let name = |file| CardFile { added: None, removed: None, recorded: Recorded::Path, ..file };
+    Picture { files: requested.files.into_iter().map(name).collect(), diffs: Vec::new() }
+}
+
+fn as_requested(requested: Requested) -> Picture {
+    Picture { files: requested.files, diffs: requested.diffs }
+}
+
+fn applied(mut requested: Requested, result: CallResult) -> Picture {
+    if !result.files.is_empty() {
+        let files = result.files.into_iter().map(|file| recorded_file(file, &result.diffs)).collect();
+        return Picture { files, diffs: result.diffs };
+    }
+    if !result.diffs.is_empty() {
+        return Picture { files: files_of(&result.diffs, result.operation), diffs: result.diffs };
+    }
+    if requested.is_whole_content && result.operation == Some(Operation::Create) {
+        // The file was not there, and the call holds all of it: both sides are known.
+        for (file, diff) in requested.files.iter_mut().zip(&mut requested.diffs) {
+            diff.notes.clear();
+            file.operation = Operation::Create;
+            file.added = Some(line_count(&diff.new_text));
+            file.removed = Some(0);
+            file.recorded = Recorded::Texts;
+        }
+    }
+    as_requested(requested)
+}
+
+/// Returns the card's entry for a file of hunkwise's own record.
+fn recorded_file(file: RecordFile, diffs: &[FileDiff]) -> CardFile {
+    let has_lines = file.added + file.removed > 0 || file.encoding == "binary";
+    let is_drawn = !has_lines || diffs.iter().any(|diff| diff.path == file.path);
+    CardFile {
+        path: file.path,
+        operation: file.operation,
+        from: file.from,
+        status: None,
+        added: Some(file.added),
+        removed: Some(file.removed),
+        eol: Some(file.eol),
+        mode: Some(file.mode),
+        recorded: if is_drawn { Recorded::Hunks } else { Recorded::Path },
+    }
+}
+
+/// Returns one entry for each path of the hunks, in the order in which the paths come up.
+fn files_of(diffs: &[FileDiff], operation: Option<Operation>) -> Vec<CardFile> {
+    let mut files: Vec<CardFile> = Vec::new();
+    let mut index_by_path: BTreeMap<&str, usize> = BTreeMap::new();
+    for diff in diffs {
+        let counts = counts_of(diff);
+        let index = *index_by_path.entry(&diff.path).or_insert(files.len());
+        if let Some(file) = files.get_mut(index) {
+            file.added = file.added.zip(counts).map(|(sum, (added, _))| sum + added);
+            file.removed = file.removed.zip(counts).map(|(sum, (_, removed))| sum + removed);
+        } else {
+            files.push(CardFile {
+                added: counts.map(|(added, _)| added),
+                removed: counts.map(|(_, removed)| removed),
+                recorded: Recorded::Hunks,
+                ..file_named(&diff.path, operation.unwrap_or(Operation::Update))
+            });
+        }
+    }
+    files
+}
+
+/// Returns how many lines a recorded hunk adds and removes, if it says so itself.
+///
+/// Without signed lines only a comparison of the texts could tell, and the renderer makes that anyway.
+fn counts_of(diff: &FileDiff) -> Option<(usize, usize)> {
+    if let Some(lines) = &diff.lines {
+        let count = |sign| lines.iter().filter(|line| line.starts_with(sign)).count();
+        return Some((count('+'), count('-')));
+    }
+    // Hunk texts are joined without the last newline, so an empty line at the end is a line.
+    diff.old_text.is_none().then(|| (diff.new_text.split('\n').count(), 0))
+}
+
+/// Returns the count of lines of a whole text, in which the last newline ends a line.
+fn line_count(text: &str) -> usize {
+    text.split_inclusive('\n').count()
+}
+
+fn file_named(path: &str, operation: Operation) -> CardFile {
+    CardFile {
+        path: path.to_owned(),
+        operation,
+        from: None,
+        status: None,
+        added: None,
+        removed: None,
+        eol: None,
+        mode: None,
+        recorded: Recorded::Request,
+    }
+}
+
+/// Returns what a call asks for.
+///
+/// # Errors
+/// The arguments are not JSON. JSON that lacks what the tool needs names no files.
+pub fn requested(tool: &str, arguments: &str) -> Result<Requested, serde_json::Error> {
+    let readable = readable(arguments.as_bytes());
+    let parsed: Value = serde_json::from_str(&readable.text)?;
+    let Value::Object(mut fields) = parsed else {
+        return Ok(Requested { is_edit: true, replaced: readable.replaced, ..Requested::default() });
+    };
+    let asked = match tool {
+        "write" => whole(&mut fields),
+        "edit" => replacement(&mut fields),
+        "str_replace_editor" => match fields.get("command").and_then(Value::as_str) {
+            Some("view") => return Ok(Requested { replaced: readable.replaced, ..Requested::default() }),
+            Some("create") => whole(&mut fields),
+            Some("str_replace") => replacement(&mut fields),
+            Some("insert") => insertion(&mut fields),
+            _ => path_only(&mut fields),
+        },
+        // MERGE: patch text in `input` goes through patch::args and its parser; until then it names no files.
+        "apply_patch" | "apply" => Asked::default(),
+        _ => path_only(&mut fields),
+    };
+    let files = match (&asked.path, &asked.diff) {
+        (Some(path), Some(_)) => vec![file_named(path, Operation::Update)],
+        (Some(path), None) => {
+            vec![CardFile { recorded: Recorded::Path, ..file_named(path, Operation::Update) }]
+        }
+        (None, _) => Vec::new(),
+    };
+    Ok(Requested {
+        files,
+        is_whole_content: asked.is_whole_content,
+        diffs: asked.path.zip(asked.diff).map(|(path, diff)| FileDiff { path, ..diff }).into_iter().collect(),
+        is_edit: true,
+        replaced: readable.replaced,
+    })
+}
+
+#[derive(Default)]
+struct Asked {
+    path: Option<String>,
+    diff: Option<FileDiff>,
+    is_whole_content: bool,
+}
+
+fn whole(fields: &mut Map<String, Value>) -> Asked {
+    let diff = text(fields, &["content", "file_text"]).map(old_unknown);
+    Asked { path: path(fields), is_whole_content: diff.is_some(), diff }
+}
+
+fn insertion(fields: &mut Map<String, Value>) -> Asked {
+    let diff = text(fields, &["insert_text", "new_str"]).map(old_unknown);
+    Asked { path: path(fields), diff, is_whole_content: false }
+}
+
+fn replacement(fields: &mut Map<String, Value>) -> Asked {
+    let old = text(fields, &["old_string", "old_str"]);
+    // An editor may leave out the new text to delete the old one.
+    let new = text(fields, &["new_string", "new_str"]).or_else(|| old.as_ref().map(|_| String::new()));
+    let diff = new.map(|new_text| FileDiff {
+        old_text: old.filter(|old| !old.is_empty()),
+        new_text,
+        ..FileDiff::default()
+    });
+    Asked { path: path(fields), diff, is_whole_content: false }
+}
+
+fn path_only(fields: &mut Map<String, Value>) -> Asked {
+    Asked { path: path(fields), ..Asked::default() }
+}
+
+/// Returns a change of which only the new side is known.
+fn old_unknown(new_text: String) -> FileDiff {
+    FileDiff { new_text, notes: vec![DiffNote::OldUnknown], ..FileDiff::default() }
+}
+
+fn path(fields: &mut Map<String, Value>) -> Option<String> {
+    text(fields, &["file_path", "path"])
+}
+
+/// Takes the first field of these names that is a string.
+fn text(fields: &mut Map<String, Value>, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| match fields.get_mut(*name) {
+        Some(Value::String(text)) => Some(std::mem::take(text)),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Change;
+    use crate::report::EolName;
+    use crate::session::event::Place;
+
+    fn call(tool: &str, arguments: &str) -> Call {
+        Call {
+            id: "c1".to_owned(),
+            tool: tool.to_owned(),
+            arguments: Some(arguments.to_owned()),
+            place: Place { line: 2, turn: Some(1), time: Some("10".to_owned()) },
+            refusal: None,
+        }
+    }
+
+    fn result(status: CardStatus, message: &str) -> CallResult {
+        CallResult {
+            call_id: "c1".to_owned(),
+            place: Place { line: 3, turn: None, time: Some("11".to_owned()) },
+            status,
+            message: Some(message.to_owned()),
+            diffs: Vec::new(),
+            operation: None,
+            files: Vec::new(),
+        }
+    }
+
+    fn card(call: Call, result: Option<CallResult>) -> Card {
+        draw("dsh", call, result).card.unwrap()
+    }
+
+    fn hunk(path: &str, old: &str, new: &str) -> FileDiff {
+        let old_text = Some(old.to_owned());
+        FileDiff { path: path.to_owned(), old_text, new_text: new.to_owned(), ..FileDiff::default() }
+    }
+
+    const EDIT: &str = r#"{"file_path":"a.txt","old_string":"red","new_string":"blue"}"#;
+    const WRITE: &str = r#"{"file_path":"n.txt","content":"hi\nyou\n"}"#;
+
+    #[test]
+    fn recorded_hunks_go_before_the_request() {
+        let diffs = vec![hunk("a.txt", "c=red", "c=blue"), hunk("b.txt", "1", "2"), hunk("a.txt", "x", "y")];
+        let result = CallResult { diffs: diffs.clone(), ..result(CardStatus::Applied, "updated") };
+        let card = card(call("edit", "not even JSON"), Some(result));
+        let named = |path| CardFile { recorded: Recorded::Hunks, ..file_named(path, Operation::Update) };
+        let wanted = Card {
+            schema: CardSchema::V1,
+            card: CardKind::Diff,
+            title: "edit 2 files".to_owned(),
+            status: CardStatus::Applied,
+            source: Source {
+                format: "dsh".to_owned(),
+                line: 3,
+                call_id: Some("c1".to_owned()),
+                tool: "edit".to_owned(),
+                turn: Some(1),
+                time: Some("11".to_owned()),
+            },
+            files: vec![named("a.txt"), named("b.txt")],
+            diffs,
+            message: None,
+        };
+        assert_eq!(card, wanted);
+    }
+
+    #[test]
+    fn counts_follow_the_recorded_signs() {
+        let lines = |lines: &[&str]| Some(lines.iter().map(|&line| line.to_owned()).collect());
+        let first = FileDiff { lines: lines(&[" a", "-b", "+c", "+d"]), ..hunk("a", "a\nb", "a\nc\nd") };
+        let second = FileDiff { old_text: None, ..hunk("a", "", "x\n") };
+        let result = CallResult { diffs: vec![first, second], ..result(CardStatus::Applied, "") };
+        let file = &card(call("edit", EDIT), Some(result)).files[0];
+        assert_eq!((file.added, file.removed), (Some(4), Some(1)));
+    }
+
+    #[test]
+    fn create_is_known_on_both_sides() {
+        let result =
+            CallResult { operation: Some(Operation::Create), ..result(CardStatus::Applied, "Created file") };
+        let card = card(call("write", WRITE), Some(result));
+        let file = CardFile {
+            added: Some(2),
+            removed: Some(0),
+            recorded: Recorded::Texts,
+            ..file_named("n.txt", Operation::Create)
+        };
+        assert_eq!(card.files, [file]);
+        assert_eq!(card.diffs, [FileDiff { old_text: None, ..hunk("n.txt", "", "hi\nyou\n") }]);
+    }
+
+    #[test]
+    fn overwrite_without_hunks_has_an_unknown_old_side() {
+        for operation in [Some(Operation::Update), None] {
+            let result = CallResult { operation, ..result(CardStatus::Applied, "Updated file") };
+            let card = card(call("write", WRITE), Some(result));
+            assert_eq!(card.status, CardStatus::Applied);
+            assert_eq!(card.files, [file_named("n.txt", Operation::Update)]);
+            assert_eq!(card.diffs[0].notes, [DiffNote::OldUnknown]);
+        }
+    }
+
+    #[test]
+    fn edit_without_hunks_is_drawn_as_requested() {
+        let card = card(call("edit", EDIT), Some(result(CardStatus::Applied, "updated")));
+        assert_eq!(card.files, [file_named("a.txt", Operation::Update)]);
+        assert_eq!(card.diffs, [hunk("a.txt", "red", "blue")]);
+    }
+
+    #[test]
+    fn failure_draws_nothing() {
+        let recorded = vec![hunk("a.txt", "red", "blue")];
+        let result = CallResult { diffs: recorded, ..result(CardStatus::Failed, "Error: not found") };
+        let card = card(call("edit", EDIT), Some(result));
+        let file = CardFile { recorded: Recorded::Path, ..file_named("a.txt", Operation::Update) };
+        assert_eq!((card.status, card.message.as_deref()), (CardStatus::Failed, Some("Error: not found")));
+        assert_eq!((card.files, card.diffs), (vec![file], Vec::new()));
+    }
+
+    #[test]
+    fn refusal_makes_a_failure_a_rejection_and_leaves_a_success() {
+        let refused = || Call { refusal: Some("rejected".to_owned()), ..call("edit", EDIT) };
+        let check = |result: Option<CallResult>, status, message| {
+            let card = card(refused(), result);
+            assert_eq!((card.status, card.message.as_deref()), (status, message));
+            assert_eq!(card.diffs.is_empty(), status == CardStatus::Rejected);
+        };
+        check(None, CardStatus::Rejected, Some("approval: rejected"));
+        check(Some(result(CardStatus::Failed, "Error: no")), CardStatus::Rejected, Some("Error: no"));
+        check(Some(result(CardStatus::Applied, "ok")), CardStatus::Applied, None);
+    }
+
+    #[test]
+    fn missing_result_is_unknown_and_drawn_as_requested() {
+        let card = card(call("edit", EDIT), None);
+        assert_eq!((card.status, card.source.line), (CardStatus::Unknown, 2));
+        assert_eq!(card.diffs, [hunk("a.txt", "red", "blue")]);
+        assert_eq!(card.message, None);
+    }
+
+    #[test]
+    fn arguments_that_are_no_json_are_said_to_be() {
+        let card = card(call("edit", "{\"file_path\":"), Some(result(CardStatus::Failed, "Error: bad")));
+        assert_eq!((card.title.as_str(), card.files.len()), ("edit", 0));
+        let message = card.message.unwrap();
+        assert!(
+            message.starts_with("Error: bad\nthe arguments of the call are not valid JSON: EOF"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn own_record_names_operation_counts_and_properties() {
+        let file = |path: &str, operation, added| RecordFile {
+            path: path.to_owned(),
+            operation,
+            from: None,
+            before_sha256: None,
+            after_sha256: None,
+            encoding: "utf-8".to_owned(),
+            eol: Change { before: Some(EolName::Lf), after: Some(EolName::Crlf) },
+            bom: Change::default(),
+            final_newline: Change::default(),
+            mode: Change { before: None, after: Some("100644".to_owned()) },
+            replacements: None,
+            added,
+            removed: 0,
+            matches: Vec::new(),
+            undo: Vec::new(),
+        };
+        let files = vec![
+            file("a", Operation::Create, 1),
+            RecordFile { from: Some("x".to_owned()), ..file("b", Operation::Rename, 0) },
+            file("big", Operation::Update, 9),
+        ];
+        let diffs = vec![hunk("a", "", "n")];
+        let result = CallResult { files, diffs, ..result(CardStatus::Applied, "") };
+        let card = card(call("apply_patch", "{}"), Some(result));
+        assert_eq!(card.title, "apply_patch 3 files");
+        let seen: Vec<_> =
+            card.files.iter().map(|file| (file.operation, file.added, file.recorded)).collect();
+        assert_eq!(
+            seen,
+            [
+                (Operation::Create, Some(1), Recorded::Hunks),
+                (Operation::Rename, Some(0), Recorded::Hunks),
+                (Operation::Update, Some(9), Recorded::Path),
+            ]
+        );
+        assert_eq!(card.files[1].from.as_deref(), Some("x"));
+        assert_eq!(card.files[0].mode.as_ref().and_then(|mode| mode.after.as_deref()), Some("100644"));
+    }
+
+    #[test]
+    fn editor_commands_are_told_apart() {
+        let check = |arguments: &str, old: Option<&str>, new: &str, notes: &[DiffNote]| {
+            let requested = requested("str_replace_editor", arguments).unwrap();
+            let diff =
+                FileDiff { old_text: old.map(str::to_owned), notes: notes.to_vec(), ..hunk("a", "", new) };
+            assert_eq!(requested.diffs, [diff], "{arguments}");
+        };
+        let unknown = &[DiffNote::OldUnknown];
+        check(r#"{"command":"create","path":"a","file_text":"t"}"#, None, "t", unknown);
+        check(r#"{"command":"str_replace","path":"a","old_str":"o","new_str":"n"}"#, Some("o"), "n", &[]);
+        check(r#"{"command":"str_replace","path":"a","old_str":"o"}"#, Some("o"), "", &[]);
+        check(r#"{"command":"insert","path":"a","insert_line":1,"insert_text":"i"}"#, None, "i", unknown);
+        let view = call("str_replace_editor", r#"{"command":"view","path":"a"}"#);
+        assert_eq!(draw("dsh", view, None).card, None);
+        let undo = requested("str_replace_editor", r#"{"command":"undo_edit","path":"a"}"#).unwrap();
+        assert_eq!((undo.files.len(), undo.files[0].recorded), (1, Recorded::Path));
+    }
+
+    #[test]
+    fn lone_surrogates_in_arguments_are_replaced_and_counted() {
+        let drawn = draw("dsh", call("write", r#"{"file_path":"a","content":"\ud83d"}"#), None);
+        assert_eq!(drawn.replaced, 1);
+        assert_eq!(drawn.card.unwrap().diffs[0].new_text, "\u{FFFD}");
+    }
+
+    #[test]
+    fn arguments_of_another_shape_name_no_file() {
+        for arguments in ["7", "[]", "null", "{}", r#"{"file_path":1}"#] {
+            let requested = requested("edit", arguments).unwrap();
+            assert_eq!((requested.files, requested.diffs), (Vec::new(), Vec::new()), "{arguments}");
+        }
+    }
+}
