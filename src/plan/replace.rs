@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(at("a\r\nb\r\nc", "a\nb\nc"), vec![0..7]);
         assert_eq!(at("a\r\n\r\n\n", "\n\n"), vec![1..5, 3..6]);
         assert_eq!(at("aaaa\r", "aa"), vec![0..2, 1..3, 2..4]);
-        assert_eq!(at("a\rb\r\n", "a\nb"), vec![]);
+        assert!(at("a\rb\r\n", "a\nb").is_empty());
     }
 
     #[test]

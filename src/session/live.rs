@@ -145,7 +145,13 @@ impl Live {
         if self.throttle.flush() | self.state.has_changed {
             self.preview(emit);
         }
-        let problems: Vec<Problem> = self.state.malformed.iter().chain(self.state.edits.iter().flat_map(|edit| &edit.problems)).cloned().collect();
+        let problems: Vec<Problem> = self
+            .state
+            .malformed
+            .iter()
+            .chain(self.state.edits.iter().flat_map(|edit| &edit.problems))
+            .cloned()
+            .collect();
         let fits = match (&self.state.planner, self.cannot_fit()) {
             (_, true) => Some(false),
             (Some(_), false) if is_whole && !self.is_malformed() => Some(true),
@@ -170,7 +176,13 @@ impl Live {
     fn preview(&mut self, emit: &mut Emit<'_>) {
         let files = self.state.files();
         let seq = self.next_seq();
-        emit(&PreviewEvent::Preview { schema: PreviewSchema::V1, seq, call_id: None, tentative: true, files });
+        emit(&PreviewEvent::Preview {
+            schema: PreviewSchema::V1,
+            seq,
+            call_id: None,
+            tentative: true,
+            files,
+        });
     }
 }
 
@@ -213,14 +225,19 @@ impl State {
             }
             PatchEvent::Tolerated { note, line_number } => self.notes.push((note.clone(), *line_number)),
             PatchEvent::Malformed(problem) => self.malformed = Some((**problem).clone()),
-            PatchEvent::HunkOpened { .. } | PatchEvent::Anchor { .. } | PatchEvent::NoNewline | PatchEvent::EndOfFile => {}
+            PatchEvent::HunkOpened { .. }
+            | PatchEvent::Anchor { .. }
+            | PatchEvent::NoNewline
+            | PatchEvent::EndOfFile => {}
         }
     }
 
     /// Looks at the open edit: at its path, or at the hunk that was closed.
     fn probe(&mut self, fill: &mut Fill<'_>) {
         let number = self.edits.len();
-        let (Some(planner), Some(edit)) = (&mut self.planner, self.builder.patch().edits.last()) else { return };
+        let (Some(planner), Some(edit)) = (&mut self.planner, self.builder.patch().edits.last()) else {
+            return;
+        };
         let Some(live) = self.edits.last_mut() else { return };
         // A path that is refused is refused for every hunk: once is enough.
         if live.problems.iter().any(|problem| problem.hunk.is_none()) {
@@ -243,7 +260,9 @@ impl State {
     /// Plans the edit that was closed; what it says replaces what was known of single hunks.
     fn plan(&mut self, fill: &mut Fill<'_>) {
         let number = self.edits.len();
-        let (Some(edit), Some(live)) = (self.builder.patch().edits.last(), self.edits.last_mut()) else { return };
+        let (Some(edit), Some(live)) = (self.builder.patch().edits.last(), self.edits.last_mut()) else {
+            return;
+        };
         let mut placed = None;
         if let Some(planner) = &mut self.planner {
             fill(planner, edit);
@@ -255,7 +274,8 @@ impl State {
                     placed = Some(outcome::diffs(&path, planned.before.as_deref(), planned.after.as_ref()));
                 }
                 Err(problems) => {
-                    live.placement = problems.first().map_or(Placement::Unknown, crate::plan::planner::placement_of);
+                    live.placement =
+                        problems.first().map_or(Placement::Unknown, crate::plan::planner::placement_of);
                     live.problems = problems;
                 }
             }
@@ -293,7 +313,8 @@ fn file(index: usize, edit: &FileEdit, live: &LiveEdit, planner: Option<&mut Pla
 /// one that is still being written, as requested.
 fn open_diffs(path: &str, edit: &FileEdit, live: &LiveEdit, planner: Option<&mut Planner>) -> Vec<FileDiff> {
     let Body::Hunks(hunks) = &edit.body else { return request::diffs(edit) };
-    let draft = planner.filter(|_| live.closed_hunks > 0).and_then(|planner| planner.draft(edit, live.closed_hunks));
+    let draft =
+        planner.filter(|_| live.closed_hunks > 0).and_then(|planner| planner.draft(edit, live.closed_hunks));
     let (mut diffs, rest): (Vec<FileDiff>, &[Hunk]) = match draft {
         Some(planned) => (
             outcome::diffs(path, planned.before.as_deref(), planned.after.as_ref()),

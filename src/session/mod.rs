@@ -6,6 +6,7 @@
 pub mod event;
 pub mod format;
 pub mod frame;
+pub mod live;
 pub mod pair;
 pub mod stored;
 pub mod throttle;
@@ -24,6 +25,7 @@ use pair::Call;
 use pair::Pairs;
 
 pub use format::detect;
+pub use live::Live;
 pub use throttle::Throttle;
 
 /// How many numbers of bad lines, and how many notes, a summary holds.

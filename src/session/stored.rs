@@ -8,6 +8,12 @@ use std::collections::BTreeMap;
 use serde_json::Map;
 use serde_json::Value;
 
+use crate::diff::hunks::counts;
+use crate::patch::Body;
+use crate::patch::Dialect;
+use crate::patch::Patch;
+use crate::patch::parse;
+use crate::patch::request;
 use crate::report::Card;
 use crate::report::CardFile;
 use crate::report::CardKind;
@@ -196,15 +202,15 @@ fn files_of(diffs: &[FileDiff], operation: Option<Operation>) -> Vec<CardFile> {
     let mut files: Vec<CardFile> = Vec::new();
     let mut index_by_path: BTreeMap<&str, usize> = BTreeMap::new();
     for diff in diffs {
-        let counts = counts_of(diff);
+        let (added, removed) = counts(diff);
         let index = *index_by_path.entry(&diff.path).or_insert(files.len());
         if let Some(file) = files.get_mut(index) {
-            file.added = file.added.zip(counts).map(|(sum, (added, _))| sum + added);
-            file.removed = file.removed.zip(counts).map(|(sum, (_, removed))| sum + removed);
+            file.added = file.added.map(|sum| sum + added);
+            file.removed = file.removed.map(|sum| sum + removed);
         } else {
             files.push(CardFile {
-                added: counts.map(|(added, _)| added),
-                removed: counts.map(|(_, removed)| removed),
+                added: Some(added),
+                removed: Some(removed),
                 recorded: Recorded::Hunks,
                 ..file_named(&diff.path, operation.unwrap_or(Operation::Update))
             });
@@ -213,16 +219,26 @@ fn files_of(diffs: &[FileDiff], operation: Option<Operation>) -> Vec<CardFile> {
     files
 }
 
-/// Returns how many lines a recorded hunk adds and removes, if it says so itself.
-///
-/// Without signed lines only a comparison of the texts could tell, and the renderer makes that anyway.
-fn counts_of(diff: &FileDiff) -> Option<(usize, usize)> {
-    if let Some(lines) = &diff.lines {
-        let count = |sign| lines.iter().filter(|line| line.starts_with(sign)).count();
-        return Some((count('+'), count('-')));
+/// Returns the files and the hunks of a patch, as requested.
+pub fn of_patch(patch: &Patch) -> (Vec<CardFile>, Vec<FileDiff>) {
+    let mut files = Vec::new();
+    let mut diffs = Vec::new();
+    for edit in &patch.edits {
+        let hunks = request::diffs(edit);
+        let (path, from) = request::paths(edit);
+        let (added, removed) =
+            hunks.iter().map(counts).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let is_known = !matches!(edit.body, Body::Delete);
+        files.push(CardFile {
+            from,
+            added: is_known.then_some(added),
+            removed: is_known.then_some(removed),
+            recorded: if is_known { Recorded::Request } else { Recorded::Path },
+            ..file_named(&path, request::operation(edit))
+        });
+        diffs.extend(hunks);
     }
-    // Hunk texts are joined without the last newline, so an empty line at the end is a line.
-    diff.old_text.is_none().then(|| (diff.new_text.split('\n').count(), 0))
+    (files, diffs)
 }
 
 /// Returns the count of lines of a whole text, in which the last newline ends a line.
@@ -264,8 +280,18 @@ pub fn requested(tool: &str, arguments: &str) -> Result<Requested, serde_json::E
             Some("insert") => insertion(&mut fields),
             _ => path_only(&mut fields),
         },
-        // MERGE: patch text in `input` goes through patch::args and its parser; until then it names no files.
-        "apply_patch" | "apply" => Asked::default(),
+        "apply_patch" | "apply" => {
+            let (files, diffs) = text(&mut fields, &["input", "patch", "patchText"])
+                .map(|input| of_patch(&parse(input.as_bytes(), Dialect::ApplyPatch).patch))
+                .unwrap_or_default();
+            return Ok(Requested {
+                files,
+                diffs,
+                is_whole_content: false,
+                is_edit: true,
+                replaced: readable.replaced,
+            });
+        }
         _ => path_only(&mut fields),
     };
     let files = match (&asked.path, &asked.diff) {

@@ -1,0 +1,66 @@
+//! `apply`: a patch from a file or standard input, all of it or nothing.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+
+use crate::patch::parse;
+use crate::plan::Options;
+use crate::plan::outcome;
+use crate::report::Code;
+use crate::report::CommandName;
+use crate::report::Problem;
+
+use super::args::ApplyArgs;
+use super::args::Globals;
+use super::args::MatchArgs;
+use super::change;
+use super::change::Request;
+use super::exit::Exit;
+use super::fail::Fail;
+use super::streams::Console;
+use super::streams::read_input;
+
+/// Runs the command.
+pub fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> Result<Exit, Fail> {
+    let input = read_input(args.patch.as_deref(), "patch")?;
+    let parsed = parse(&input, args.dialect.map_or_else(Default::default, Into::into));
+    for (note, line) in &parsed.notes {
+        console.note(&format!("patch line {line}: {note}"));
+    }
+    let refused = parsed.malformed.or_else(|| {
+        let is_empty = parsed.patch.edits.is_empty() && !args.allow_empty;
+        is_empty.then(|| Problem::new(Code::NoEdits, "the patch has no file edit").with_hint("--allow-empty makes that no error"))
+    });
+    if let Some(error) = refused.and_then(|problem| outcome::error_report(vec![problem])) {
+        let exit = Exit::of(&error);
+        change::report(&outcome::refused(error, CommandName::Apply, args.change.check), console)?;
+        return Ok(exit);
+    }
+    let request = Request {
+        command: CommandName::Apply,
+        edits: &parsed.patch.edits,
+        options: options(&args.matching),
+        arguments: &|| arguments(&input),
+    };
+    change::run(&request, &args.change, globals, console)
+}
+
+/// Returns the planner's options that the flags ask for.
+pub fn options(matching: &MatchArgs) -> Options {
+    Options {
+        most_lenient: matching.most_lenient.into(),
+        takes_first: matching.first_match,
+        skips_applied: matching.skip_applied,
+        overwrites: matching.allow_overwrite,
+        ..Options::default()
+    }
+}
+
+/// Returns the tool arguments of a patch; one that is not UTF-8 goes in as base64, so that no byte is lost.
+fn arguments(input: &[u8]) -> String {
+    match std::str::from_utf8(input) {
+        Ok(text) => json!({ "input": text }).to_string(),
+        Err(_) => json!({ "inputBase64": STANDARD.encode(input) }).to_string(),
+    }
+}

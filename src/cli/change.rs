@@ -1,0 +1,318 @@
+//! What apply, write and edit have in common: fill, plan, log the call, commit, log the result, report.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+use std::time::UNIX_EPOCH;
+
+use crate::disk::commit::CommitOptions;
+use crate::disk::commit::commit;
+use crate::disk::log::LogFile;
+use crate::disk::root::LookOptions;
+use crate::disk::root::Root;
+use crate::patch::FileEdit;
+use crate::plan::Options;
+use crate::plan::Plan;
+use crate::plan::Planner;
+use crate::plan::outcome;
+use crate::plan::outcome::Detail;
+use crate::render::json;
+use crate::render::terminal;
+use crate::report::Code;
+use crate::report::CommandName;
+use crate::report::ErrorReport;
+use crate::report::Outcome;
+use crate::report::Problem;
+use crate::session::format::dsh;
+use crate::session::format::dsh::EventStamp;
+use crate::session::format::dsh::LoggedResult;
+
+use super::args::ChangeArgs;
+use super::args::Globals;
+use super::exit::Exit;
+use super::fail::Fail;
+use super::streams::Console;
+
+/// What is to be changed, as the command understood it.
+pub struct Request<'a> {
+    /// The command.
+    pub command: CommandName,
+    /// The file edits.
+    pub edits: &'a [FileEdit],
+    /// How they are planned.
+    pub options: Options,
+    /// The tool's arguments as JSON, for the log.
+    pub arguments: &'a dyn Fn() -> String,
+}
+
+/// What came of a request.
+pub struct Changed {
+    /// The outcome, refused or done.
+    pub outcome: Outcome,
+    /// What a person should know beside it.
+    pub notes: Vec<String>,
+    /// How the run ends.
+    pub exit: Exit,
+}
+
+/// Carries a request out and prints its outcome.
+pub fn run(request: &Request<'_>, change: &ChangeArgs, globals: &Globals, console: &Console) -> Result<Exit, Fail> {
+    let changed = carry_out(request, change, globals, console.is_json)?;
+    for note in &changed.notes {
+        console.note(note);
+    }
+    report(&changed.outcome, console)?;
+    Ok(changed.exit)
+}
+
+/// Prints an outcome: a refusal on stderr unless JSON was asked for.
+pub fn report(outcome: &Outcome, console: &Console) -> Result<(), Fail> {
+    if console.is_json {
+        return console.print(|out| json::line(out, outcome));
+    }
+    if let Some(error) = &outcome.error {
+        console.error(error);
+    } else if !console.is_quiet {
+        console.print(|out| terminal::outcome(out, outcome, &console.out_style))?;
+    }
+    Ok(())
+}
+
+/// Carries a request out.
+pub fn carry_out(request: &Request<'_>, change: &ChangeArgs, globals: &Globals, texts: bool) -> Result<Changed, Fail> {
+    let read_since = now();
+    let root = open_root(&globals.root)?;
+    let mut planner = Planner::new(request.options);
+    let mut problems = Vec::new();
+    for (index, edit) in request.edits.iter().enumerate() {
+        fill(&root, change.force, change.allow_git_dir, &mut planner, edit);
+        if let Err(mut more) = planner.plan(index + 1, edit) {
+            problems.append(&mut more);
+        }
+    }
+    let plan = planner.finish();
+    let mut log = if change.check { None } else { change.log.as_deref().map(|path| Log::open(path, &root)).transpose()? };
+    if let Some(log) = &log {
+        problems.extend(log.own_edit(&plan));
+    }
+    let detail = Detail { texts: texts || log.is_some(), max_text_bytes: change.max_text };
+    let call_id = match (&change.call_id, &log) {
+        (Some(id), _) => Some(id.clone()),
+        (None, Some(log)) => Some(format!("call-{}", log.seq)),
+        (None, None) => None,
+    };
+    if let (Some(log), Some(id)) = (&mut log, &call_id) {
+        log.call(id, request)?;
+    }
+    let mut notes = Vec::new();
+    let mut done = match outcome::error_report(problems) {
+        Some(error) => outcome::refused(error, request.command, change.check),
+        None => write(request, change, &root, &plan, detail, read_since, &mut notes),
+    };
+    done.call_id = call_id;
+    let mut exit = done.error.as_ref().map_or(Exit::Done, Exit::of);
+    if let Some(log) = &mut log
+        && let Err(problem) = log.result(&done, &plan, !change.no_sync)
+    {
+        notes.push(format!("{}; the files are as the outcome says", problem.message));
+        exit = if done.ok { Exit::NotLogged } else { exit };
+    }
+    Ok(Changed { outcome: done, notes, exit })
+}
+
+/// Writes a plan that fits, unless only a check was asked for; the outcome is taken before, since it borrows from the
+/// files as they were read.
+fn write(
+    request: &Request<'_>,
+    change: &ChangeArgs,
+    root: &Root,
+    plan: &Plan,
+    detail: Detail,
+    read_since: SystemTime,
+    notes: &mut Vec<String>,
+) -> Outcome {
+    let mut done = outcome::of_plan(plan, request.command, change.check, detail);
+    if change.check {
+        return done;
+    }
+    let interrupted = Arc::new(AtomicBool::new(false));
+    // If a handler can't be set, a signal ends the process as it would have without one: before the names change the
+    // old tree stands, afterwards the new one.
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        let _ = signal_hook::flag::register(signal, Arc::clone(&interrupted));
+    }
+    let options = CommitOptions {
+        sync: !change.no_sync,
+        in_place: change.in_place,
+        read_since_ns: read_since.duration_since(UNIX_EPOCH).ok().and_then(|since| i128::try_from(since.as_nanos()).ok()),
+        interrupted: &|| interrupted.load(Ordering::Relaxed),
+    };
+    match commit(root, plan, &options) {
+        Ok(committed) => {
+            for file in &mut done.files {
+                let broken = committed.hard_links_broken.iter().find(|(path, _)| path.shown() == file.path);
+                file.hard_links = broken.map(|(_, others)| *others);
+            }
+            let left = committed.left_behind.iter().map(|path| format!("an old file could not be removed: {}", path.shown()));
+            notes.extend(left);
+            let unsynced = committed.unsynced.iter();
+            notes.extend(unsynced.map(|path| format!("it is not known whether the names in {} are on the disk", path.shown())));
+            done
+        }
+        Err(error) => match outcome::error_report(vec![error.problem()]) {
+            Some(report) => outcome::refused(report, request.command, false),
+            None => done,
+        },
+    }
+}
+
+/// Opens the root.
+pub fn open_root(dir: &Path) -> Result<Root, Fail> {
+    Root::open(dir).map_err(|error| {
+        let source = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
+        Fail::new(Problem::new(Code::Usage, format!("{error}{source}")).with_hint("--root names a folder that is there"))
+    })
+}
+
+/// Gives the planner what it wants to know for an edit.
+pub fn fill(root: &Root, force: bool, allow_git_dir: bool, planner: &mut Planner, edit: &FileEdit) {
+    for want in planner.wants(edit) {
+        let options = LookOptions { follow: want.follows_link, write: true, force, allow_git_dir, read: true };
+        let given = root.look(&want.path, &options);
+        planner.give(want, given);
+    }
+}
+
+/// Returns the time.
+pub fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+/// Returns milliseconds since 1970.
+pub fn now_ms() -> u64 {
+    now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// A session log that one call is appended to.
+struct Log {
+    file: LogFile,
+    path: std::path::PathBuf,
+    seq: u64,
+    call_seq: u64,
+    call_id: String,
+}
+
+impl Log {
+    /// Opens and locks the log; a new one gets its header.
+    fn open(path: &Path, root: &Root) -> Result<Self, Fail> {
+        let trouble = |error: crate::disk::log::LogError| Fail::new(error.problem());
+        let mut file = LogFile::open(path).map_err(trouble)?;
+        file.lock().map_err(trouble)?;
+        let mut seq = 0;
+        if file.is_empty() {
+            let created = now_ms();
+            let id = format!("{created:x}-{:x}", std::process::id());
+            let header = dsh::header_line(&id, created, &root.dir().to_string_lossy());
+            file.append_line(without_newline(&header)).map_err(trouble)?;
+        } else {
+            let mut lines = file.lines_back();
+            while let Some(line) = lines.next_line().map_err(trouble)? {
+                if let Some(last) = dsh::last_seq(&line) {
+                    seq = last + 1;
+                    break;
+                }
+            }
+        }
+        Ok(Log { file, path: path.to_owned(), seq, call_seq: seq, call_id: String::new() })
+    }
+
+    /// A patch may not change the log that it is written to.
+    fn own_edit(&self, plan: &Plan) -> Option<Problem> {
+        let touches = plan.files.iter().any(|file| file.before.as_ref().is_some_and(|found| self.file.is_same_file(&found.stamp)));
+        touches.then(|| {
+            let message = format!("{} is the log of this call: it can't be changed by it", self.path.display());
+            Problem::new(Code::Protected, message).with_hint("log to another file")
+        })
+    }
+
+    fn stamp(&mut self) -> EventStamp {
+        let stamp = EventStamp { seq: self.seq, time_ms: now_ms(), turn: 1, step: 1 };
+        self.seq += 1;
+        stamp
+    }
+
+    fn call(&mut self, call_id: &str, request: &Request<'_>) -> Result<(), Fail> {
+        let stamp = self.stamp();
+        self.call_seq = stamp.seq;
+        self.call_id = call_id.to_owned();
+        let line = dsh::call_line(stamp, call_id, tool(request.command), &(request.arguments)());
+        let trouble = |error: crate::disk::log::LogError| Fail::new(error.problem());
+        self.file.append_line(without_newline(&line)).map_err(trouble)
+    }
+
+    fn result(&mut self, done: &Outcome, plan: &Plan, syncs: bool) -> Result<(), Problem> {
+        let meta = done.ok.then(|| outcome::record(plan, done));
+        let text = result_text(done);
+        let stamp = self.stamp();
+        let result = LoggedResult {
+            call_id: &self.call_id,
+            call_seq: self.call_seq,
+            ok: done.ok,
+            text: &text,
+            error: done.error.as_ref(),
+            meta: meta.as_ref(),
+        };
+        let line = dsh::result_line(stamp, &result);
+        let written = self.file.append_line(without_newline(&line));
+        written.and_then(|()| if syncs { self.file.sync() } else { Ok(()) }).map_err(|error| error.problem())
+    }
+}
+
+fn without_newline(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\n").unwrap_or(line)
+}
+
+fn tool(command: CommandName) -> &'static str {
+    match command {
+        CommandName::Apply => "apply",
+        CommandName::Write => "write",
+        CommandName::Edit => "edit",
+        CommandName::Undo => "undo",
+    }
+}
+
+/// Returns what a log says of an outcome: what was done, or every reason why nothing was.
+fn result_text(done: &Outcome) -> String {
+    match &done.error {
+        Some(error) => format!("Error: {}", model_text(error)),
+        None => {
+            let lines = done.files.iter().map(|file| format!("{} +{} -{}", file.path, file.added, file.removed));
+            let files: Vec<String> = lines.collect();
+            if files.is_empty() { "nothing to do".to_owned() } else { files.join("\n") }
+        }
+    }
+}
+
+/// Returns an error as one text, for a model or a log.
+pub fn model_text(error: &ErrorReport) -> String {
+    let mut text = error.message.clone();
+    for problem in &error.problems {
+        if problem.message != error.message {
+            let path = problem.path.as_deref().filter(|path| !problem.message.contains(path));
+            text.push_str(&format!("\n{}{}", path.map(|path| format!("{path}: ")).unwrap_or_default(), problem.message));
+        }
+        if let Some(nearest) = &problem.nearest {
+            text.push_str(&format!("\n  line {}: expected '{}'", nearest.line, nearest.expected));
+            if let Some(found) = &nearest.found {
+                text.push_str(&format!(", found '{found}'"));
+            }
+            text.push_str(&format!(" ({})", nearest.cause));
+        }
+        if let Some(hint) = &problem.hint {
+            text.push_str(&format!("\n  {hint}"));
+        }
+    }
+    text
+}

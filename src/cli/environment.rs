@@ -1,0 +1,166 @@
+//! What the environment says of colours, width and characters: decided once, for clap and for the cards.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+
+use clap::ColorChoice;
+
+use crate::render::style::Color;
+use crate::render::style::Style;
+
+use super::args::ColorWhen;
+
+/// The width that is drawn for where no terminal tells.
+const DEFAULT_WIDTH: usize = 80;
+
+/// The variables that decide about colours, read once.
+#[derive(Debug, Clone, Default)]
+struct Variables {
+    no_color: Option<OsString>,
+    clicolor: Option<OsString>,
+    clicolor_force: Option<OsString>,
+    force_color: Option<OsString>,
+    colorterm: Option<OsString>,
+    term: Option<OsString>,
+}
+
+impl Variables {
+    fn read() -> Self {
+        Variables {
+            no_color: std::env::var_os("NO_COLOR"),
+            clicolor: std::env::var_os("CLICOLOR"),
+            clicolor_force: std::env::var_os("CLICOLOR_FORCE"),
+            force_color: std::env::var_os("FORCE_COLOR"),
+            colorterm: std::env::var_os("COLORTERM"),
+            term: std::env::var_os("TERM"),
+        }
+    }
+
+    /// The flag, then NO_COLOR (not empty), then what forces, then CLICOLOR=0, then the terminal.
+    fn resolve(&self, flag: ColorWhen, is_terminal: bool) -> Color {
+        let is_set = |value: &Option<OsString>| value.as_ref().is_some_and(|value| !value.is_empty());
+        let forces = |value: &Option<OsString>| value.as_ref().is_some_and(|value| !value.is_empty() && value != "0");
+        let colours = match flag {
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
+            ColorWhen::Auto if is_set(&self.no_color) => false,
+            ColorWhen::Auto if forces(&self.clicolor_force) || forces(&self.force_color) => true,
+            ColorWhen::Auto if self.clicolor.as_deref() == Some("0".as_ref()) => false,
+            ColorWhen::Auto if self.term.as_deref() == Some("dumb".as_ref()) => false,
+            ColorWhen::Auto => is_terminal,
+        };
+        if colours { self.depth() } else { Color::Never }
+    }
+
+    fn depth(&self) -> Color {
+        let text = |value: &Option<OsString>| value.as_ref().map_or_else(String::new, |value| value.to_string_lossy().into_owned());
+        let (colorterm, term) = (text(&self.colorterm), text(&self.term));
+        if colorterm == "truecolor" || colorterm == "24bit" || term.ends_with("-direct") {
+            Color::TrueColor
+        } else if term.contains("256") {
+            Color::Ansi256
+        } else {
+            Color::Ansi16
+        }
+    }
+}
+
+/// Finds `--color` before the command line is parsed, since help and usage errors follow it too.
+pub fn color_flag(arguments: &[OsString]) -> ColorWhen {
+    let texts: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).take_while(|text| text != "--").collect();
+    let joined = texts.iter().rev().find_map(|text| text.strip_prefix("--color=").map(str::to_owned));
+    let split = texts.windows(2).rev().find(|pair| pair[0] == "--color").map(|pair| pair[1].clone().into_owned());
+    match joined.or(split).as_deref() {
+        Some("always") => ColorWhen::Always,
+        Some("never") => ColorWhen::Never,
+        _ => ColorWhen::Auto,
+    }
+}
+
+/// Returns clap's choice for help, which goes to stdout.
+pub fn color_choice(flag: ColorWhen) -> ColorChoice {
+    super::clap_color(Variables::read().resolve(flag, std::io::stdout().is_terminal()) != Color::Never)
+}
+
+/// Returns the style for what goes to stdout and to stderr.
+pub fn styles(flag: ColorWhen) -> (Style, Style) {
+    let variables = Variables::read();
+    let style = |is_terminal: bool| Style {
+        width: width(is_terminal),
+        color: variables.resolve(flag, is_terminal),
+        dark: is_dark(),
+        ascii: !has_utf8(),
+        max_lines: None,
+    };
+    (style(std::io::stdout().is_terminal()), style(std::io::stderr().is_terminal()))
+}
+
+/// Returns the columns to draw for: COLUMNS, else the terminal's, else 80.
+pub fn width(is_terminal: bool) -> usize {
+    let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|&columns| columns > 0);
+    let measured = || if is_terminal { terminal_size::terminal_size().map(|size| usize::from(size.0.0)) } else { None };
+    stated.or_else(measured).unwrap_or(DEFAULT_WIDTH)
+}
+
+/// Returns the terminal's rows, if stdout is one.
+pub fn rows() -> Option<usize> {
+    terminal_size::terminal_size_of(std::io::stdout()).map(|size| usize::from(size.1.0))
+}
+
+/// Dark unless COLORFGBG says that the background is one of the light colours.
+fn is_dark() -> bool {
+    let background = std::env::var("COLORFGBG").ok().and_then(|pair| pair.rsplit(';').next().map(str::to_owned));
+    !matches!(background.as_deref(), Some("7" | "15"))
+}
+
+fn has_utf8() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    // Without any locale, as in many containers, the terminal decides: those of today take UTF-8.
+    locale.is_none_or(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(variables: &[(&str, &str)], flag: ColorWhen, is_terminal: bool) -> Color {
+        let value = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
+        let variables = Variables {
+            no_color: value("NO_COLOR"),
+            clicolor: value("CLICOLOR"),
+            clicolor_force: value("CLICOLOR_FORCE"),
+            force_color: value("FORCE_COLOR"),
+            colorterm: value("COLORTERM"),
+            term: value("TERM"),
+        };
+        variables.resolve(flag, is_terminal)
+    }
+
+    #[test]
+    fn one_order_decides_about_colours() {
+        let auto = ColorWhen::Auto;
+        assert_eq!(resolve(&[], auto, true), Color::Ansi16);
+        assert_eq!(resolve(&[], auto, false), Color::Never);
+        assert_eq!(resolve(&[("NO_COLOR", "1"), ("FORCE_COLOR", "1")], auto, true), Color::Never);
+        assert_eq!(resolve(&[("NO_COLOR", "")], auto, true), Color::Ansi16);
+        assert_eq!(resolve(&[("NO_COLOR", "1")], ColorWhen::Always, false), Color::Ansi16);
+        assert_eq!(resolve(&[("CLICOLOR_FORCE", "1")], auto, false), Color::Ansi16);
+        assert_eq!(resolve(&[("FORCE_COLOR", "0")], auto, true), Color::Ansi16);
+        assert_eq!(resolve(&[("CLICOLOR", "0")], auto, true), Color::Never);
+        assert_eq!(resolve(&[("TERM", "dumb")], auto, true), Color::Never);
+        assert_eq!(resolve(&[("TERM", "xterm-256color")], auto, true), Color::Ansi256);
+        assert_eq!(resolve(&[("COLORTERM", "truecolor")], auto, true), Color::TrueColor);
+        assert_eq!(resolve(&[], ColorWhen::Never, true), Color::Never);
+    }
+
+    #[test]
+    fn the_flag_is_found_before_parsing() {
+        let flag = |words: &[&str]| color_flag(&words.iter().map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(flag(&["hunkwise", "--color", "never", "show"]), ColorWhen::Never);
+        assert_eq!(flag(&["hunkwise", "--color=always"]), ColorWhen::Always);
+        assert_eq!(flag(&["hunkwise", "edit", "--", "--color=always"]), ColorWhen::Auto);
+    }
+}

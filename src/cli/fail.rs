@@ -1,0 +1,62 @@
+//! Why a command ends without a result of its own.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use crate::report::Code;
+use crate::report::ErrorDocument;
+use crate::report::ErrorReport;
+use crate::report::ErrorSchema;
+use crate::report::Problem;
+
+/// An error report on its way out; the exit status follows from its codes.
+#[derive(Debug)]
+pub struct Fail {
+    /// What is wrong.
+    pub report: Box<ErrorReport>,
+}
+
+impl Fail {
+    /// Returns a failure with one problem.
+    pub fn new(problem: Problem) -> Self {
+        let report = ErrorReport {
+            code: problem.code,
+            message: problem.message.clone(),
+            hint: problem.hint.clone(),
+            problems: vec![problem],
+        };
+        Fail { report: Box::new(report) }
+    }
+
+    /// Returns a wrong use of the command line.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Fail::new(Problem::new(Code::Usage, message))
+    }
+
+    /// Returns a failed reading or writing of a path.
+    pub fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
+        let message = format!("cannot {doing} {}: {}", path.display(), reason(error));
+        Fail::new(Problem::new(Code::Io, message))
+    }
+}
+
+impl fmt::Display for Fail {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.report.message)
+    }
+}
+
+/// Returns the JSON form of a failure.
+pub fn document(fail: &Fail) -> ErrorDocument {
+    ErrorDocument { schema: ErrorSchema::V1, ok: false, error: (*fail.report).clone() }
+}
+
+/// Says what the system says, without its error number.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(cut) => text[..cut].to_lowercase(),
+        None => text,
+    }
+}

@@ -1,0 +1,114 @@
+//! The command-line tool: arguments, the terminal, the clock, signals, and one thin file per command.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "cli/ is the room that touches the environment, the clock, the standard streams and threads"
+)]
+
+mod apply;
+mod apply_patch;
+mod args;
+mod change;
+mod demo;
+mod edit;
+mod environment;
+mod exit;
+mod fail;
+mod generate;
+mod preview;
+mod replay;
+mod screen;
+mod show;
+mod streams;
+mod write;
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::ColorChoice;
+use clap::CommandFactory;
+use clap::FromArgMatches;
+
+use args::Cli;
+use args::Command;
+use args::Globals;
+use exit::Exit;
+use fail::Fail;
+use streams::Console;
+
+/// Runs the tool with the arguments of the process; returns the exit status.
+pub fn main() -> std::process::ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let name = arguments.first().map(|name| Path::new(name).file_stem().unwrap_or_default().to_owned());
+    if name.as_deref() == Some("apply_patch".as_ref()) {
+        return apply_patch::run(&arguments[1..]).into();
+    }
+    run(&arguments).into()
+}
+
+/// Runs one command line, the program's name first.
+fn run(arguments: &[OsString]) -> Exit {
+    let color = environment::color_choice(environment::color_flag(arguments));
+    let parsed = Cli::command().color(color).try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, arguments),
+    };
+    let console = Console::new(&cli.globals);
+    match dispatch(cli.command, &cli.globals, &console) {
+        Ok(exit) => exit,
+        Err(fail) => console.fail(&fail),
+    }
+}
+
+fn dispatch(command: Command, globals: &Globals, console: &Console) -> Result<Exit, Fail> {
+    match command {
+        Command::Preview(args) => preview::run(&args, globals, console),
+        Command::Apply(args) => apply::run(&args, globals, console),
+        Command::Write(args) => write::run(&args, globals, console),
+        Command::Edit(args) => edit::run(&args, globals, console),
+        Command::Replay(args) => replay::run(&args, console),
+        Command::Show(args) => show::run(&args, console),
+        Command::Demo => demo::run(globals, console),
+        Command::Completions { shell } => generate::completions(shell, console),
+        Command::Man { dir } => generate::man(dir.as_deref(), console),
+        Command::Schema { name } => generate::schema(name.as_deref(), console),
+    }
+}
+
+/// Prints what clap has to say: help and version on stdout, a usage error on stderr, or as JSON where that was asked.
+fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
+    use clap::error::ErrorKind;
+    let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    let wants_json = arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json");
+    if !is_help && wants_json {
+        let text = error.render().to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        streams::print_json(&fail::document(&Fail::usage(message)));
+        return Exit::Trouble;
+    }
+    // A closed pipe is no reason to fail.
+    let _ = error.print();
+    if is_help { Exit::Done } else { Exit::Trouble }
+}
+
+impl From<args::ColorWhen> for Option<bool> {
+    fn from(when: args::ColorWhen) -> Self {
+        match when {
+            args::ColorWhen::Auto => None,
+            args::ColorWhen::Always => Some(true),
+            args::ColorWhen::Never => Some(false),
+        }
+    }
+}
+
+impl From<bool> for args::ColorWhen {
+    fn from(always: bool) -> Self {
+        if always { args::ColorWhen::Always } else { args::ColorWhen::Never }
+    }
+}
+
+/// Returns clap's name for a decision about colour.
+fn clap_color(colours: bool) -> ColorChoice {
+    if colours { ColorChoice::Always } else { ColorChoice::Never }
+}

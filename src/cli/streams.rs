@@ -1,0 +1,121 @@
+//! Standard input, output and error: the one place that touches them.
+
+use std::io;
+use std::io::BufWriter;
+use std::io::IsTerminal;
+use std::io::Read;
+use std::io::Write;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::disk::input::read_file;
+use crate::render::json;
+use crate::render::style::Style;
+use crate::render::terminal;
+use crate::report::ErrorReport;
+
+use super::args::Globals;
+use super::environment;
+use super::exit::Exit;
+use super::fail;
+use super::fail::Fail;
+
+/// Where results and messages go, and how they look.
+#[derive(Debug)]
+pub struct Console {
+    /// How results look.
+    pub out_style: Style,
+    /// How messages look.
+    pub error_style: Style,
+    /// Whether results are JSON.
+    pub is_json: bool,
+    /// Whether only errors are printed.
+    pub is_quiet: bool,
+}
+
+impl Console {
+    /// Returns the console of a run.
+    pub fn new(globals: &Globals) -> Self {
+        let (out_style, error_style) = environment::styles(globals.color);
+        Console { out_style, error_style, is_json: globals.json, is_quiet: globals.quiet }
+    }
+
+    /// Prints a failure: as JSON on stdout where JSON was asked for, else on stderr. Returns the exit status.
+    pub fn fail(&self, fail: &Fail) -> Exit {
+        if self.is_json {
+            print_json(&fail::document(fail));
+        } else {
+            self.error(&fail.report);
+        }
+        Exit::of(&fail.report)
+    }
+
+    /// Prints an error on stderr.
+    pub fn error(&self, report: &ErrorReport) {
+        to_stderr(|out| terminal::error(out, report, &self.error_style));
+    }
+
+    /// Prints a note on stderr, unless only errors are wanted.
+    pub fn note(&self, text: &str) {
+        if !self.is_quiet {
+            to_stderr(|out| terminal::note(out, text, &self.error_style));
+        }
+    }
+
+    /// Prints a result on stdout. A closed pipe is no error: what was asked for is done.
+    pub fn print(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Fail> {
+        match try_print(write) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(Fail::io("write", Path::new("standard output"), &error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Writes to stdout and flushes; tells of a closed pipe.
+pub fn try_print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    write(&mut out)?;
+    out.flush()
+}
+
+/// Prints a JSON document; a closed pipe is no error.
+pub fn print_json<T: Serialize>(value: &T) {
+    let _ = try_print(|out| json::line(out, value));
+}
+
+/// Prints on stderr; there is nobody to tell if that fails.
+pub fn to_stderr(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+    let mut text = Vec::new();
+    let _ = write(&mut text).and_then(|()| io::stderr().lock().write_all(&text));
+}
+
+/// Reads the whole of a named input; `-` or nothing is standard input.
+pub fn read_input(path: Option<&Path>, what: &str) -> Result<Vec<u8>, Fail> {
+    match path.filter(|path| *path != Path::new("-")) {
+        Some(path) => read_file(path).map_err(|error| Fail::io("read", path, &error)),
+        None => read_stdin(what),
+    }
+}
+
+fn read_stdin(what: &str) -> Result<Vec<u8>, Fail> {
+    let mut stdin = io::stdin().lock();
+    if stdin.is_terminal() {
+        return Err(no_input(what));
+    }
+    let mut bytes = Vec::new();
+    stdin.read_to_end(&mut bytes).map_err(|error| Fail::io("read", Path::new("standard input"), &error))?;
+    Ok(bytes)
+}
+
+/// Says that nothing was given where something is needed.
+pub fn no_input(what: &str) -> Fail {
+    Fail::usage(format!("no {what}: name a file, or pipe it to standard input"))
+}
+
+/// Tells whether standard input is a terminal, so that nothing will come of it by itself.
+pub fn stdin_is_terminal() -> bool {
+    io::stdin().is_terminal()
+}
