@@ -5,3 +5,4 @@
 
 pub mod hunks;
 pub mod lines;
+pub mod words;
