@@ -1,1 +1,3 @@
 //! Report values to bytes, written to what is given.
+
+pub mod escape;
