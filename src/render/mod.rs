@@ -1,3 +1,4 @@
 //! Report values to bytes, written to what is given.
 
 pub mod escape;
+pub mod json;
