@@ -365,60 +365,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::report::CardKind;
-    use crate::report::CardSchema;
+    use crate::render::sample;
+    use crate::render::sample::file;
+    use crate::render::sample::hunk;
     use crate::report::Change;
-    use crate::report::Source;
 
     type Tree = BTreeMap<String, Vec<u8>>;
-
-    fn file(path: &str, operation: Operation) -> CardFile {
-        CardFile {
-            path: path.to_string(),
-            operation,
-            from: None,
-            status: None,
-            added: None,
-            removed: None,
-            eol: None,
-            mode: None,
-            recorded: Recorded::Hunks,
-        }
-    }
-
-    fn card_of(files: Vec<CardFile>, diffs: Vec<FileDiff>) -> Card {
-        let source = Source {
-            format: "test".to_string(),
-            line: 1,
-            call_id: None,
-            tool: "edit".to_string(),
-            turn: None,
-            time: None,
-        };
-        Card {
-            schema: CardSchema::V1,
-            card: CardKind::Diff,
-            title: "edit".to_string(),
-            status: CardStatus::Applied,
-            source,
-            files,
-            diffs,
-            message: None,
-        }
-    }
-
-    fn hunk(path: &str, old: (usize, &[&str]), new: (usize, &[&str])) -> FileDiff {
-        FileDiff {
-            path: path.to_string(),
-            old_text: (!old.1.is_empty()).then(|| old.1.join("\n")),
-            new_text: new.1.join("\n"),
-            old_start: Some(old.0),
-            old_lines: Some(old.1.len()),
-            new_start: Some(new.0),
-            new_lines: Some(new.1.len()),
-            ..FileDiff::default()
-        }
-    }
 
     fn render(card: &Card) -> (String, Vec<String>) {
         let mut out = Vec::new();
@@ -492,8 +444,10 @@ mod tests {
             new_lines: Some(new.len()),
             ..FileDiff::default()
         };
-        let card =
-            card_of(vec![file("src/a.rs", Operation::Update)], vec![diff(1..8, 1..8), diff(16..23, 16..24)]);
+        let card = sample::card(
+            vec![file("src/a.rs", Operation::Update)],
+            vec![diff(1..8, 1..8), diff(16..23, 16..24)],
+        );
         let text = |lines: &[String]| lines.join("\n") + "\n";
         let patch =
             check(&card, &tree(&[("src/a.rs", &text(&before))]), &tree(&[("src/a.rs", &text(&after))]));
@@ -510,7 +464,7 @@ mod tests {
         let raw = FileDiff { path: "raw".to_string(), new_text: "x\ny".to_string(), ..FileDiff::default() };
         let mut program = file("program", Operation::Create);
         program.mode = Some(Change { before: None, after: Some("100755".to_string()) });
-        let card = card_of(
+        let card = sample::card(
             vec![
                 file("new", Operation::Create),
                 file("empty", Operation::Create),
@@ -545,7 +499,7 @@ mod tests {
         copied.from = Some("e".to_string());
         let mut mode = file("run", Operation::Update);
         mode.mode = Some(Change { before: Some("100644".to_string()), after: Some("100755".to_string()) });
-        let card = card_of(
+        let card = sample::card(
             vec![pure, edited, copied, mode],
             vec![hunk("d", (1, &["one", "two"]), (1, &["one", "2"]))],
         );
@@ -562,17 +516,17 @@ mod tests {
             let mut diff = hunk("f", (1, &["a", "b"]), (1, &["a", "b"]));
             (diff.old_no_newline, diff.new_no_newline) = (is_added, !is_added);
             diff.notes = vec![DiffNote::FinalNewline];
-            let card = card_of(vec![file("f", Operation::Update)], vec![diff]);
+            let card = sample::card(vec![file("f", Operation::Update)], vec![diff]);
             let patch = check(&card, &tree(&[("f", before)]), &tree(&[("f", after)]));
             assert!(patch.contains("\n-b\n") && patch.contains("\n+b\n"), "{patch}");
         }
         let mut both = hunk("f", (1, &["a", "b"]), (1, &["x", "b"]));
         (both.old_no_newline, both.new_no_newline) = (true, true);
-        let card = card_of(vec![file("f", Operation::Update)], vec![both]);
+        let card = sample::card(vec![file("f", Operation::Update)], vec![both]);
         check(&card, &tree(&[("f", "a\nb")]), &tree(&[("f", "x\nb")]));
         let mut longer = hunk("f", (1, &["a"]), (1, &["a", "b"]));
         longer.old_no_newline = true;
-        let card = card_of(vec![file("f", Operation::Update)], vec![longer]);
+        let card = sample::card(vec![file("f", Operation::Update)], vec![longer]);
         check(&card, &tree(&[("f", "a")]), &tree(&[("f", "a\nb\n")]));
     }
 
@@ -580,14 +534,14 @@ mod tests {
     fn line_endings_are_the_files_own() {
         let mut crlf = file("f", Operation::Update);
         crlf.eol = Some(Change { before: Some(EolName::Crlf), after: Some(EolName::Crlf) });
-        let card = card_of(vec![crlf], vec![hunk("f", (1, &["a", "b"]), (1, &["a", "c"]))]);
+        let card = sample::card(vec![crlf], vec![hunk("f", (1, &["a", "b"]), (1, &["a", "c"]))]);
         check(&card, &tree(&[("f", "a\r\nb\r\n")]), &tree(&[("f", "a\r\nc\r\n")]));
 
         let mut converted = file("f", Operation::Update);
         converted.eol = Some(Change { before: Some(EolName::Crlf), after: Some(EolName::Lf) });
         let mut diff = hunk("f", (1, &["a", "b"]), (1, &["a", "b"]));
         diff.notes = vec![DiffNote::Eol];
-        let card = card_of(vec![converted], vec![diff]);
+        let card = sample::card(vec![converted], vec![diff]);
         check(&card, &tree(&[("f", "a\r\nb\r\n")]), &tree(&[("f", "a\nb\n")]));
     }
 
@@ -596,13 +550,17 @@ mod tests {
         let names = ["my file", "caf\u{e9}", "q\"u\\o", "tab\there", "nl\nx", "\u{1b}[2J", "dir with/sp ace"];
         for name in names {
             let card =
-                card_of(vec![file(name, Operation::Update)], vec![hunk(name, (1, &["a"]), (1, &["b"]))]);
+                sample::card(vec![file(name, Operation::Update)], vec![hunk(name, (1, &["a"]), (1, &["b"]))]);
             let patch = check(&card, &tree(&[(name, "a\n")]), &tree(&[(name, "b\n")]));
             assert!(!patch.contains('\u{1b}'), "{patch}");
             let mut renamed = file("plain", Operation::Rename);
             renamed.from = Some(name.to_string());
-            check(&card_of(vec![renamed], vec![]), &tree(&[(name, "a\n")]), &tree(&[("plain", "a\n")]));
-            check(&card_of(vec![file(name, Operation::Create)], vec![]), &Tree::new(), &tree(&[(name, "")]));
+            check(&sample::card(vec![renamed], vec![]), &tree(&[(name, "a\n")]), &tree(&[("plain", "a\n")]));
+            check(
+                &sample::card(vec![file(name, Operation::Create)], vec![]),
+                &Tree::new(),
+                &tree(&[(name, "")]),
+            );
         }
     }
 
@@ -610,10 +568,10 @@ mod tests {
     fn hunks_without_context_are_numbered_as_git_does() {
         let insert_top = hunk("f", (1, &[]), (1, &["new"]));
         let after_one = hunk("f", (1, &[]), (3, &["x"]));
-        let card = card_of(vec![file("f", Operation::Update)], vec![insert_top, after_one]);
+        let card = sample::card(vec![file("f", Operation::Update)], vec![insert_top, after_one]);
         let (patch, _) = render(&card);
         assert!(patch.contains("@@ -0,0 +1 @@\n+new\n@@ -1,0 +3 @@\n+x\n"), "{patch}");
-        let card = card_of(vec![file("f", Operation::Update)], vec![hunk("f", (1, &["a"]), (1, &[]))]);
+        let card = sample::card(vec![file("f", Operation::Update)], vec![hunk("f", (1, &["a"]), (1, &[]))]);
         let patch = check(&card, &tree(&[("f", "a\n")]), &tree(&[("f", "")]));
         assert!(patch.contains("@@ -1 +0,0 @@"), "{patch}");
     }
@@ -634,7 +592,7 @@ mod tests {
             new_text: "b".to_string(),
             ..FileDiff::default()
         };
-        let card = card_of(
+        let card = sample::card(
             vec![request, path_only, mixed, failed],
             vec![raw, hunk("m", (1, &["a"]), (1, &["b"])), hunk("x", (1, &["a"]), (1, &["b"]))],
         );
@@ -651,7 +609,7 @@ mod tests {
         );
         for status in [CardStatus::Failed, CardStatus::Rejected, CardStatus::Held] {
             let mut card =
-                card_of(vec![file("f", Operation::Update)], vec![hunk("f", (1, &["a"]), (1, &["b"]))]);
+                sample::card(vec![file("f", Operation::Update)], vec![hunk("f", (1, &["a"]), (1, &["b"]))]);
             card.status = status;
             let (patch, notes) = render(&card);
             assert_eq!((patch.as_str(), notes.len()), ("", 1));
@@ -671,7 +629,7 @@ mod tests {
                 new_start: Some(start),
                 ..FileDiff::default()
             };
-            render(&card_of(vec![odd], vec![diff.clone(), diff]));
+            render(&sample::card(vec![odd], vec![diff.clone(), diff]));
         }
     }
 }
