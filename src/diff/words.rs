@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
+/// Byte ranges of an old and of a new line.
+pub type Emphasis = (Vec<Range<usize>>, Vec<Range<usize>>);
+
 /// Returns the byte ranges that differ in an old and a new line; none if too little is equal.
-pub fn emphasis(old: &str, new: &str) -> Option<(Vec<Range<usize>>, Vec<Range<usize>>)> {
+pub fn emphasis(old: &str, new: &str) -> Option<Emphasis> {
     let head: usize = old
         .chars()
         .zip(new.chars())
