@@ -20,6 +20,7 @@ use crate::report::Recorded;
 
 /// The mode that a file gets where none is recorded.
 const USUAL_MODE: &str = "100644";
+const ENDINGS_CHANGE: &str = "its line endings change, and hunks do not show all lines that do";
 
 /// Writes the changes of a card as a git patch; returns a note for each file that had to be left out.
 ///
@@ -188,8 +189,8 @@ fn hunks_of<'a>(file: &CardFile, diffs: &[&'a FileDiff]) -> Result<Vec<Hunk<'a>>
     };
     let (mut hunks, mut delta, mut old_end): (Vec<Hunk<'a>>, i64, usize) = (Vec::new(), 0, 0);
     for diff in diffs {
-        check_notes(file, diff)?;
-        let lines = lines_of(diff, &sides);
+        check_notes(diff)?;
+        let lines = lines_of(diff, &sides)?;
         if lines.is_empty() {
             continue;
         }
@@ -216,29 +217,29 @@ fn ending(eol: Option<EolName>) -> Result<&'static str, &'static str> {
     }
 }
 
-fn check_notes(file: &CardFile, diff: &FileDiff) -> Result<(), &'static str> {
+fn check_notes(diff: &FileDiff) -> Result<(), &'static str> {
     for note in &diff.notes {
         match note {
             DiffNote::Bom => return Err("its byte order mark changes, which a card does not hold"),
             DiffNote::OldUnknown => return Err("its old content is not recorded"),
-            DiffNote::Eol if file.eol.is_none_or(|eol| eol.before.is_none() || eol.after.is_none()) => {
-                return Err("its line endings change in a way that is not recorded");
-            }
+            // Of a run of lines of which only the endings change a hunk shows the first, so the rest would be lost.
+            DiffNote::Eol => return Err(ENDINGS_CHANGE),
             DiffNote::FinalNewline if diff.old_no_newline == diff.new_no_newline => {
                 return Err("its final newline changes in a way that is not recorded");
             }
-            DiffNote::Eol | DiffNote::FinalNewline | DiffNote::Coarse => {}
+            DiffNote::FinalNewline | DiffNote::Coarse => {}
         }
     }
     Ok(())
 }
 
-/// Returns the lines with their endings; a context line whose ending changes is a delete and an insert.
-fn lines_of<'a>(diff: &'a FileDiff, sides: &Sides) -> Vec<PatchLine<'a>> {
+/// Returns the lines with their endings; a last context line that gains or loses its newline is a delete and an
+/// insert.
+fn lines_of<'a>(diff: &'a FileDiff, sides: &Sides) -> Result<Vec<PatchLine<'a>>, &'static str> {
     let signed = signed_lines(diff);
     let last_old = signed.iter().rposition(|line| line.kind != Sign::Insert);
     let last_new = signed.iter().rposition(|line| line.kind != Sign::Delete);
-    let is_raw = diff.lines.is_none() && diff.new_start.is_none();
+    let is_raw = diff.lines.is_none() && diff.new_lines.is_none();
     // Raw texts of a call hold their final newline themselves.
     let is_open = |text: &str| is_raw && !text.is_empty() && !text.ends_with('\n');
     let old_is_open = diff.old_no_newline || diff.old_text.as_deref().is_some_and(is_open);
@@ -254,6 +255,7 @@ fn lines_of<'a>(diff: &'a FileDiff, sides: &Sides) -> Vec<PatchLine<'a>> {
         };
         match line.kind {
             Sign::Context if old == new => push(b' ', old),
+            Sign::Context if !old.is_empty() && !new.is_empty() => return Err(ENDINGS_CHANGE),
             Sign::Context => {
                 push(b'-', old);
                 push(b'+', new);
@@ -262,7 +264,7 @@ fn lines_of<'a>(diff: &'a FileDiff, sides: &Sides) -> Vec<PatchLine<'a>> {
             Sign::Insert => push(b'+', new),
         }
     }
-    lines
+    Ok(lines)
 }
 
 fn numbered<'a>(
@@ -537,12 +539,18 @@ mod tests {
         let card = sample::card(vec![crlf], vec![hunk("f", (1, &["a", "b"]), (1, &["a", "c"]))]);
         check(&card, &tree(&[("f", "a\r\nb\r\n")]), &tree(&[("f", "a\r\nc\r\n")]));
 
-        let mut converted = file("f", Operation::Update);
-        converted.eol = Some(Change { before: Some(EolName::Crlf), after: Some(EolName::Lf) });
-        let mut diff = hunk("f", (1, &["a", "b"]), (1, &["a", "b"]));
-        diff.notes = vec![DiffNote::Eol];
-        let card = sample::card(vec![converted], vec![diff]);
-        check(&card, &tree(&[("f", "a\r\nb\r\n")]), &tree(&[("f", "a\nb\n")]));
+        let mut rewritten = file("f", Operation::Update);
+        rewritten.eol = Some(Change { before: Some(EolName::Crlf), after: Some(EolName::Lf) });
+        let card =
+            sample::card(vec![rewritten.clone()], vec![hunk("f", (1, &["a", "b"]), (1, &["x", "y", "z"]))]);
+        check(&card, &tree(&[("f", "a\r\nb\r\n")]), &tree(&[("f", "x\ny\nz\n")]));
+
+        let mut diff = hunk("f", (1, &["a", "b"]), (1, &["a", "c"]));
+        for notes in [vec![DiffNote::Eol], vec![]] {
+            diff.notes = notes;
+            let (patch, notes) = render(&sample::card(vec![rewritten.clone()], vec![diff.clone()]));
+            assert_eq!((patch.as_str(), notes), ("", vec![format!("f: not in the patch: {ENDINGS_CHANGE}")]));
+        }
     }
 
     #[test]

@@ -657,7 +657,7 @@ mod tests {
         let style = Style { color: Color::Ansi16, ..Style::plain(80) };
         let text = card_text(&calc(), &style).replace('\u{1b}', "\u{241b}");
         assert!(text.contains("\u{241b}[32m+ new\u{241b}[0m\n"), "{text}");
-        assert!(text.contains("\u{241b}[31m- fn add(a: i"), "{text}");
+        assert!(text.contains("\u{241b}[31m- fn add(a: "), "{text}");
         assert!(text.contains("\u{241b}[32;1;4m"), "the changed word: {text}");
         let filled = card_text(&calc(), &Style { color: Color::Ansi256, ..style });
         assert!(filled.contains("\u{1b}[K"), "{filled:?}");
