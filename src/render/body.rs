@@ -240,3 +240,51 @@ impl Hidden {
         wrap(&Prose::new().with(text, Role::Caution), 4, style)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(kind: Sign, text: &str, number: Option<usize>) -> SignedLine<'_> {
+        SignedLine { kind, text, old_number: number, new_number: number }
+    }
+
+    #[test]
+    fn lines_are_paired_in_order_within_one_run() {
+        let lines = [
+            line(Sign::Delete, "one a", None),
+            line(Sign::Delete, "two a", None),
+            line(Sign::Insert, "one b", None),
+            line(Sign::Context, "same", None),
+            line(Sign::Insert, "two b", None),
+        ];
+        let marks = marks_of(&lines);
+        let is_paired: Vec<bool> = marks.iter().map(|marks| marks.focus.is_some()).collect();
+        assert_eq!(is_paired, [true, false, true, false, false]);
+        assert_eq!(marks[0].focus, Some(4..5));
+    }
+
+    #[test]
+    fn what_differs_lies_between_the_common_ends() {
+        assert_eq!(differing("abcd", "abXd"), 2..3);
+        assert_eq!(differing("aa", "aaa"), 2..2);
+        assert_eq!(differing("", "x"), 0..0);
+        assert_eq!(differing("\u{e9}", "\u{e8}"), 1..2);
+    }
+
+    #[test]
+    fn a_gap_is_counted_only_where_numbers_tell() {
+        let style = Style::plain(80);
+        let text = |last: Option<usize>, first: Option<usize>| {
+            let (before, after) = ([line(Sign::Context, "", last)], [line(Sign::Context, "", first)]);
+            let mut out = Vec::new();
+            gap_row(&before, &after, &style).iter().for_each(|row| row.write(&mut out, &style).unwrap());
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(text(Some(3), Some(5)), "  \u{22ee} 1 unchanged line\n");
+        assert_eq!(text(Some(3), Some(9)), "  \u{22ee} 5 unchanged lines\n");
+        for (last, first) in [(None, None), (Some(9), Some(3)), (Some(3), Some(4))] {
+            assert_eq!(text(last, first), "  \u{22ee}\n");
+        }
+    }
+}

@@ -32,9 +32,15 @@ impl Formatter for Visible {
         write_visible(writer, fragment)
     }
 
-    // Raw values come with their quotes, but a scalar beyond ASCII can stand nowhere but inside a string.
+    // A raw value is checked JSON: a scalar beyond ASCII can only stand inside a string, a newline only outside.
     fn write_raw_fragment<W: Write + ?Sized>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
-        write_visible(writer, fragment)
+        for (at, part) in fragment.split(['\n', '\r']).enumerate() {
+            if at > 0 {
+                writer.write_all(b" ")?;
+            }
+            write_visible(writer, part)?;
+        }
+        Ok(())
     }
 }
 
@@ -52,7 +58,7 @@ fn write_visible<W: Write + ?Sized>(writer: &mut W, fragment: &str) -> io::Resul
     writer.write_all(rest.as_bytes())
 }
 
-/// C0 controls are serde_json's own; in a raw value they can only be blanks between tokens.
+/// C0 controls inside strings are serde_json's own.
 fn needs_number(scalar: char) -> bool {
     scalar >= '\u{7f}' && is_hidden(scalar)
 }
@@ -88,6 +94,8 @@ mod tests {
     fn raw_values_and_documents_are_one_line() {
         let raw = RawValue::from_string("{\"k\":\"\u{202e}\"}".to_string()).unwrap();
         assert_eq!(text(&raw), "{\"k\":\"\\u202e\"}\n");
+        let raw = RawValue::from_string("{\n  \"k\": 1\r\n}".to_string()).unwrap();
+        assert_eq!(text(&raw), "{   \"k\": 1  }\n");
         assert_eq!(text(&("a", [1, 2], None::<u8>)), "[\"a\",[1,2],null]\n");
     }
 

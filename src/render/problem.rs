@@ -1,5 +1,6 @@
 //! What is wrong, in words: for stderr, and under a file that does not fit.
 
+use super::escape::Cell;
 use super::escape::Place;
 use super::escape::cells;
 use super::row::Prose;
@@ -108,7 +109,7 @@ fn line_row(label: &str, text: &str, same: usize, role: Role, style: &Style) -> 
     let all = cells(text, Place::Name, style.charset());
     let first = all.partition_point(|cell| cell.source.end <= same);
     let focus = Some(first..(first + 1).min(all.len()).max(first));
-    let role_of = |cell: &super::escape::Cell<'_>| if cell.is_hidden { Role::Hidden } else { role };
+    let role_of = |cell: &Cell<'_>| if cell.is_hidden { Role::Hidden } else { role };
     push_cut(&mut row, &all, role_of, focus, style);
     row
 }
@@ -173,4 +174,66 @@ pub(super) fn message_lines(message: &str, style: &Style) -> Vec<String> {
         lines.push(format!("{} {more} more lines", style.glyphs().ellipsis));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Code;
+
+    fn shown(rows: &[Row], style: &Style) -> String {
+        let mut out = Vec::new();
+        rows.iter().for_each(|row| row.write(&mut out, style).unwrap());
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn blanks_that_could_be_mistaken_are_shown() {
+        let style = Style::plain(80);
+        let ascii = Style { ascii: true, ..style };
+        assert_eq!(
+            visible("  a b\t\u{a0}c \r", &style),
+            "\u{b7}\u{b7}a b\u{2192}\u{27e8}U+00A0\u{27e9}c\u{b7}\r"
+        );
+        assert_eq!(visible(" \ta ", &ascii), ".\\ta.");
+    }
+
+    #[test]
+    fn the_first_difference_stays_in_view() {
+        let lead = "x".repeat(200);
+        let nearest = Nearest {
+            line: 1,
+            expected: format!("{lead} old"),
+            found: Some(format!("{lead} new")),
+            cause: "one word".to_string(),
+        };
+        let style = Style::plain(50);
+        let text = shown(&nearest_rows(&nearest, &style), &style);
+        assert!(text.contains(" old\n") && text.contains(" new\n"), "{text}");
+        let end = Nearest { found: None, ..nearest };
+        assert!(shown(&nearest_rows(&end, &style), &style).contains("found:    the end of the file\n"));
+    }
+
+    #[test]
+    fn what_the_summary_says_is_not_said_twice() {
+        let problem = Problem::new(Code::Io, "no such file").with_path("a").with_hint("look");
+        let report = ErrorReport {
+            code: Code::Io,
+            message: "no such file".to_string(),
+            hint: Some("look".to_string()),
+            problems: vec![problem],
+        };
+        let style = Style::plain(80);
+        assert_eq!(
+            shown(&report_rows(&report, &style), &style),
+            "error: no such file\n  --> a\nhint: look\n"
+        );
+    }
+
+    #[test]
+    fn a_huge_message_is_cut_with_a_count() {
+        let style = Style::plain(80);
+        let lines = message_lines(&"x\n".repeat(1000), &style);
+        assert_eq!((lines.len(), lines[40].as_str()), (41, "\u{2026} 960 more lines"));
+    }
 }

@@ -3,6 +3,8 @@
 //! Signs and words say all that colours say; a reader without colours misses nothing. Foreground and background are
 //! always set together, so that a wrong guess of the terminal's background stays readable.
 
+use owo_colors::XtermColors;
+
 use super::escape::Charset;
 
 /// How many colours the terminal has.
@@ -135,7 +137,6 @@ fn few_colors(role: Role) -> owo_colors::Style {
 }
 
 fn palette(role: Role, is_dark: bool) -> owo_colors::Style {
-    use owo_colors::XtermColors;
     let tint = |text: u8, ground: u8| {
         owo_colors::Style::new().color(XtermColors::from(text)).on_color(XtermColors::from(ground))
     };

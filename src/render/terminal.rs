@@ -66,13 +66,13 @@ pub fn card(out: &mut dyn Write, card: &Card, style: &Style) -> io::Result<()> {
         let diffs: Vec<&FileDiff> =
             card.diffs.iter().filter(|diff| is_first && diff.path == file.path).collect();
         drawn.push(&file.path);
-        let is_named = card.files.len() == 1 && card.title.contains(&file.path);
+        let is_named = card.files.len() == 1 && names(&card.title, &file.path);
         rows.extend(card_file(card, file, diffs, style).rows(is_named, style));
     }
     // Nothing that a log holds is left out, even if it names the file nowhere else.
     for diff in card.diffs.iter().filter(|diff| !is_refused && !drawn.contains(&diff.path.as_str())) {
         let view = FileView { diffs: vec![diff], ..FileView::new(&diff.path, Operation::Update) };
-        rows.extend(view.rows(card.title.contains(&diff.path), style));
+        rows.extend(view.rows(names(&card.title, &diff.path), style));
     }
     write_rows(out, &rows, style)
 }
@@ -123,10 +123,13 @@ pub fn outcome(out: &mut dyn Write, outcome: &Outcome, style: &Style) -> io::Res
         [file] => format!("{command} {}", file.path),
         files => format!("{command} {} files", files.len()),
     };
+    let is_undo = outcome.command == CommandName::Undo;
     let (word, role) = match (outcome.ok, outcome.check, outcome.files.is_empty()) {
         (false, _, _) => ("refused, nothing was written", Role::Bad),
         (true, _, true) => ("nothing to do", Role::Good),
+        (true, true, false) if is_undo => ("would be undone, nothing was written", Role::Caution),
         (true, true, false) => ("would be applied, nothing was written", Role::Caution),
+        (true, false, false) if is_undo => ("undone", Role::Good),
         (true, false, false) => ("applied", Role::Good),
     };
     let counts = if outcome.files.is_empty() {
@@ -216,6 +219,14 @@ fn total(files: impl Iterator<Item = Counts>) -> Counts {
         all = Some(all.map_or((added, removed), |sum| (add(sum.0, added), add(sum.1, removed))));
     }
     all.unwrap_or_default()
+}
+
+/// Tells whether a title holds a path as a whole word, so that the path need not be said again.
+fn names(title: &str, path: &str) -> bool {
+    let is_part = |scalar: char| scalar.is_alphanumeric() || "/\\._-".contains(scalar);
+    title.match_indices(path).any(|(at, _)| {
+        !path.is_empty() && !title[..at].ends_with(is_part) && !title[at + path.len()..].starts_with(is_part)
+    })
 }
 
 fn details(card: &Card) -> Vec<String> {
@@ -650,6 +661,15 @@ mod tests {
             card_text(&calc(), &Style::plain(29))
                 .contains("\n- fn add(a: i32) {\n+ fn add(a: i64) {\n      a + 1\n")
         );
+    }
+
+    #[test]
+    fn a_path_is_named_only_as_a_whole() {
+        assert!(names("edit src/a.rs", "src/a.rs") && names("Update(src/a.rs)", "src/a.rs"));
+        assert!(!names("edit src/a.rs", "a.rs") && !names("patch", "a") && !names("x", ""));
+        let mut value = sample::card(vec![sample::file("a", Operation::Create)], vec![]);
+        value.title = "patch".to_string();
+        assert_eq!(card_text(&value, &Style::plain(60)), "\u{25cf} patch  applied\n  create a\n");
     }
 
     #[test]
