@@ -1,1 +1,22 @@
 //! Report values to bytes, written to what is given.
+//!
+//! `escape` stands between every text that comes from elsewhere and a terminal or a page. No file, environment, clock
+//! or standard stream is touched here: width, colours and characters are told.
+
+#[cfg(feature = "cli")]
+mod body;
+pub mod escape;
+pub mod json;
+pub mod patch;
+#[cfg(feature = "cli")]
+mod problem;
+#[cfg(feature = "cli")]
+mod row;
+pub mod stat;
+#[cfg(feature = "cli")]
+pub mod style;
+#[cfg(feature = "cli")]
+pub mod terminal;
+
+#[cfg(test)]
+mod sample;

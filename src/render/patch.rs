@@ -1,0 +1,643 @@
+//! A card as a patch that `git apply` takes.
+//!
+//! Only what is known is written: a file edit without line numbers, of unknown line endings or with unrecorded
+//! content is left out, and a note says so. Nothing is escaped here but names, in git's own way: a patch is bytes.
+
+use std::collections::HashSet;
+use std::io;
+use std::io::Write;
+
+use crate::diff::hunks::Sign;
+use crate::diff::hunks::signed_lines;
+use crate::report::Card;
+use crate::report::CardFile;
+use crate::report::CardStatus;
+use crate::report::DiffNote;
+use crate::report::EolName;
+use crate::report::FileDiff;
+use crate::report::Operation;
+use crate::report::Recorded;
+
+/// The mode that a file gets where none is recorded.
+const USUAL_MODE: &str = "100644";
+const ENDINGS_CHANGE: &str = "its line endings change, and hunks do not show all lines that do";
+
+/// Writes the changes of a card as a git patch; returns a note for each file that had to be left out.
+///
+/// All hunks of one file are one section. The notes are raw text: they hold paths and have to be escaped before they
+/// are shown.
+///
+/// # Errors
+/// What the writer says.
+pub fn card(out: &mut dyn Write, card: &Card) -> io::Result<Vec<String>> {
+    let mut notes = Vec::new();
+    let mut seen = HashSet::new();
+    for file in &card.files {
+        let mut left_out = |why: &str| notes.push(format!("{}: not in the patch: {why}", file.path));
+        if let Some(why) = refusal(file.status.unwrap_or(card.status)) {
+            left_out(why);
+            continue;
+        }
+        if !seen.insert(file.path.as_str()) {
+            left_out("an earlier edit of the same path is in the same card");
+            continue;
+        }
+        let diffs: Vec<&FileDiff> = card.diffs.iter().filter(|diff| diff.path == file.path).collect();
+        match section(file, &diffs) {
+            Ok(bytes) => out.write_all(&bytes)?,
+            Err(why) => left_out(why),
+        }
+    }
+    let named = |diff: &&FileDiff| card.files.iter().any(|file| file.path == diff.path);
+    if card.diffs.iter().any(|diff| !named(&diff)) {
+        notes.push("not in the patch: hunks of a file that the card does not name".to_string());
+    }
+    Ok(notes)
+}
+
+/// An unknown status is no refusal: a plain patch has no result either.
+fn refusal(status: CardStatus) -> Option<&'static str> {
+    match status {
+        CardStatus::Applied | CardStatus::Partial | CardStatus::Unknown => None,
+        CardStatus::Failed => Some("the call failed"),
+        CardStatus::Rejected => Some("the call was rejected"),
+        CardStatus::Held => Some("the call is held for review"),
+    }
+}
+
+/// The line endings of the two sides.
+struct Sides {
+    old_ending: &'static str,
+    new_ending: &'static str,
+}
+
+/// One line of a hunk with the ending that its file gives it: empty where the file ends without a newline.
+struct PatchLine<'a> {
+    sign: u8,
+    text: &'a str,
+    ending: &'static str,
+}
+
+/// One hunk as git numbers it: 0 for the start of a side that is empty and stands before the first line.
+struct Hunk<'a> {
+    old_start: usize,
+    old_count: usize,
+    new_start: usize,
+    new_count: usize,
+    lines: Vec<PatchLine<'a>>,
+}
+
+fn section(file: &CardFile, diffs: &[&FileDiff]) -> Result<Vec<u8>, &'static str> {
+    let source = file.from.as_deref().unwrap_or(&file.path);
+    if [source, file.path.as_str()]
+        .iter()
+        .any(|path| path.trim_matches('/').is_empty() || path.contains('\0'))
+    {
+        return Err("its path can't be written in a patch");
+    }
+    let hunks = hunks_of(file, diffs)?;
+    let (old_name, new_name) = (prefixed("a/", source), prefixed("b/", &file.path));
+    let mut bytes = Vec::new();
+    push_line(&mut bytes, &["diff --git ", &old_name, " ", &new_name]);
+    push_extended_header(&mut bytes, file, source, hunks.is_empty())?;
+    if hunks.is_empty() {
+        return Ok(bytes);
+    }
+    let is_create = file.operation == Operation::Create;
+    let is_delete = file.operation == Operation::Delete;
+    push_line(
+        &mut bytes,
+        &["--- ", if is_create { "/dev/null" } else { &old_name }, tab_after(source, is_create)],
+    );
+    push_line(
+        &mut bytes,
+        &["+++ ", if is_delete { "/dev/null" } else { &new_name }, tab_after(&file.path, is_delete)],
+    );
+    for hunk in &hunks {
+        push_hunk(&mut bytes, hunk);
+    }
+    Ok(bytes)
+}
+
+/// git ends a name that holds a blank with a tab, so that other readers do not take the rest for a date.
+fn tab_after(path: &str, is_null: bool) -> &'static str {
+    if !is_null && path.contains(' ') && !needs_quotes(path) { "\t" } else { "" }
+}
+
+fn push_extended_header(
+    bytes: &mut Vec<u8>,
+    file: &CardFile,
+    source: &str,
+    has_no_hunks: bool,
+) -> Result<(), &'static str> {
+    let mode = file.mode.as_ref();
+    let before = mode.and_then(|mode| mode.before.as_deref()).filter(|mode| is_mode(mode));
+    let after = mode.and_then(|mode| mode.after.as_deref()).filter(|mode| is_mode(mode));
+    let changed_mode = before.zip(after).filter(|(before, after)| before != after);
+    let push_mode_change = |bytes: &mut Vec<u8>| {
+        if let Some((before, after)) = changed_mode {
+            push_line(bytes, &["old mode ", before]);
+            push_line(bytes, &["new mode ", after]);
+        }
+    };
+    match file.operation {
+        Operation::Create => push_line(bytes, &["new file mode ", after.unwrap_or(USUAL_MODE)]),
+        Operation::Delete => push_line(bytes, &["deleted file mode ", before.unwrap_or(USUAL_MODE)]),
+        Operation::Update if has_no_hunks && changed_mode.is_none() => {
+            return Err("its change is not recorded");
+        }
+        Operation::Update => push_mode_change(bytes),
+        Operation::Rename | Operation::Copy => {
+            if file.from.is_none() {
+                return Err("where it came from is not recorded");
+            }
+            push_mode_change(bytes);
+            if has_no_hunks {
+                push_line(bytes, &["similarity index 100%"]);
+            }
+            let verb = if file.operation == Operation::Rename { "rename" } else { "copy" };
+            push_line(bytes, &[verb, " from ", &prefixed("", source)]);
+            push_line(bytes, &[verb, " to ", &prefixed("", &file.path)]);
+        }
+    }
+    Ok(())
+}
+
+/// A mode comes from a log: only six octal digits may stand in a header.
+fn is_mode(mode: &str) -> bool {
+    mode.len() == 6 && mode.bytes().all(|digit| matches!(digit, b'0'..=b'7'))
+}
+
+fn hunks_of<'a>(file: &CardFile, diffs: &[&'a FileDiff]) -> Result<Vec<Hunk<'a>>, &'static str> {
+    if diffs.is_empty() {
+        let is_empty_side = matches!(file.operation, Operation::Create | Operation::Delete);
+        // A request to delete names no content, so an empty list of hunks does not mean an empty file there.
+        let is_vague = file.recorded == Recorded::Path
+            || (file.operation == Operation::Delete && file.recorded == Recorded::Request);
+        let counts = [file.added, file.removed];
+        let has_lines = is_empty_side && counts.iter().flatten().any(|&count| count > 0);
+        let is_known_empty = file.added == Some(0) && file.removed == Some(0);
+        return if (is_vague && !is_known_empty) || has_lines {
+            Err("its content is not recorded")
+        } else {
+            Ok(Vec::new())
+        };
+    }
+    let sides = Sides {
+        old_ending: ending(file.eol.and_then(|eol| eol.before))?,
+        new_ending: ending(file.eol.and_then(|eol| eol.after))?,
+    };
+    let (mut hunks, mut delta, mut old_end): (Vec<Hunk<'a>>, i64, usize) = (Vec::new(), 0, 0);
+    for diff in diffs {
+        check_notes(diff)?;
+        let lines = lines_of(diff, &sides)?;
+        if lines.is_empty() {
+            continue;
+        }
+        let hunk = numbered(file, diff, lines, delta)?;
+        if hunk.old_start < old_end || (hunks.len() == 1 && is_one_sided(file.operation)) {
+            return Err("its hunks are not in the order of the file");
+        }
+        old_end = hunk.old_start.saturating_add(hunk.old_count);
+        delta += hunk.new_count as i64 - hunk.old_count as i64;
+        hunks.push(hunk);
+    }
+    Ok(hunks)
+}
+
+fn is_one_sided(operation: Operation) -> bool {
+    matches!(operation, Operation::Create | Operation::Delete)
+}
+
+fn ending(eol: Option<EolName>) -> Result<&'static str, &'static str> {
+    match eol {
+        Some(EolName::Crlf) => Ok("\r\n"),
+        Some(EolName::Lf | EolName::None) | None => Ok("\n"),
+        Some(EolName::Mixed) => Err("its line endings are mixed, and which line has which is not recorded"),
+    }
+}
+
+fn check_notes(diff: &FileDiff) -> Result<(), &'static str> {
+    for note in &diff.notes {
+        match note {
+            DiffNote::Bom => return Err("its byte order mark changes, which a card does not hold"),
+            DiffNote::OldUnknown => return Err("its old content is not recorded"),
+            // Of a run of lines of which only the endings change a hunk shows the first, so the rest would be lost.
+            DiffNote::Eol => return Err(ENDINGS_CHANGE),
+            DiffNote::FinalNewline if diff.old_no_newline == diff.new_no_newline => {
+                return Err("its final newline changes in a way that is not recorded");
+            }
+            DiffNote::FinalNewline | DiffNote::Coarse => {}
+        }
+    }
+    Ok(())
+}
+
+/// Returns the lines with their endings; a last context line that gains or loses its newline is a delete and an
+/// insert.
+fn lines_of<'a>(diff: &'a FileDiff, sides: &Sides) -> Result<Vec<PatchLine<'a>>, &'static str> {
+    let signed = signed_lines(diff);
+    let last_old = signed.iter().rposition(|line| line.kind != Sign::Insert);
+    let last_new = signed.iter().rposition(|line| line.kind != Sign::Delete);
+    let is_raw = diff.lines.is_none() && diff.new_lines.is_none();
+    // Raw texts of a call hold their final newline themselves.
+    let is_open = |text: &str| is_raw && !text.is_empty() && !text.ends_with('\n');
+    let old_is_open = diff.old_no_newline || diff.old_text.as_deref().is_some_and(is_open);
+    let new_is_open = diff.new_no_newline || is_open(&diff.new_text);
+    let mut lines = Vec::with_capacity(signed.len());
+    for (at, line) in signed.iter().enumerate() {
+        let old = if old_is_open && last_old == Some(at) { "" } else { sides.old_ending };
+        let new = if new_is_open && last_new == Some(at) { "" } else { sides.new_ending };
+        let mut push = |sign, ending: &'static str| {
+            // A log may keep the CR in the text already.
+            let ending = if ending == "\r\n" && line.text.ends_with('\r') { "\n" } else { ending };
+            lines.push(PatchLine { sign, text: line.text, ending });
+        };
+        match line.kind {
+            Sign::Context if old == new => push(b' ', old),
+            Sign::Context if !old.is_empty() && !new.is_empty() => return Err(ENDINGS_CHANGE),
+            Sign::Context => {
+                push(b'-', old);
+                push(b'+', new);
+            }
+            Sign::Delete => push(b'-', old),
+            Sign::Insert => push(b'+', new),
+        }
+    }
+    Ok(lines)
+}
+
+fn numbered<'a>(
+    file: &CardFile,
+    diff: &FileDiff,
+    lines: Vec<PatchLine<'a>>,
+    delta: i64,
+) -> Result<Hunk<'a>, &'static str> {
+    let old_count = lines.iter().filter(|line| line.sign != b'+').count();
+    let new_count = lines.iter().filter(|line| line.sign != b'-').count();
+    let whole = match file.operation {
+        Operation::Create if old_count > 0 => return Err("it is called new but has old lines"),
+        Operation::Delete if new_count > 0 => return Err("it is called deleted but has new lines"),
+        Operation::Create => Some((0, 1)),
+        Operation::Delete if diff.old_start.is_some() || file.recorded != Recorded::Request => Some((1, 0)),
+        Operation::Delete | Operation::Update | Operation::Rename | Operation::Copy => None,
+    };
+    if let Some((old_start, new_start)) = whole {
+        return Ok(Hunk { old_start, old_count, new_start, new_count, lines });
+    }
+    let (Some(old_start), Some(new_start)) = (diff.old_start, diff.new_start) else {
+        return Err("its line numbers are not recorded");
+    };
+    // An empty side is at line 0 when nothing stands before it. A FileDiff says 1 there as it does after line 1; the
+    // other side and the lines that earlier hunks added tell the two apart.
+    let is_at_top =
+        |other: usize, moved: i64| i64::try_from(other).is_ok_and(|other| other.saturating_add(moved) == 1);
+    let old_start = if old_count == 0 && is_at_top(new_start, -delta) { 0 } else { old_start };
+    let new_start = if new_count == 0 && is_at_top(old_start, delta) { 0 } else { new_start };
+    Ok(Hunk { old_start, old_count, new_start, new_count, lines })
+}
+
+fn push_hunk(bytes: &mut Vec<u8>, hunk: &Hunk<'_>) {
+    let old = range(hunk.old_start, hunk.old_count);
+    let new = range(hunk.new_start, hunk.new_count);
+    push_line(bytes, &["@@ -", &old, " +", &new, " @@"]);
+    for line in &hunk.lines {
+        bytes.push(line.sign);
+        bytes.extend_from_slice(line.text.as_bytes());
+        bytes.extend_from_slice(line.ending.as_bytes());
+        if line.ending.is_empty() {
+            bytes.extend_from_slice(b"\n\\ No newline at end of file\n");
+        }
+    }
+}
+
+/// As git writes it: a count of one is left out.
+fn range(start: usize, count: usize) -> String {
+    if count == 1 { start.to_string() } else { format!("{start},{count}") }
+}
+
+fn push_line(bytes: &mut Vec<u8>, parts: &[&str]) {
+    for part in parts {
+        bytes.extend_from_slice(part.as_bytes());
+    }
+    bytes.push(b'\n');
+}
+
+/// Returns a name as git writes it after `a/` or `b/`: an absolute one loses its first `/`, an odd one is quoted.
+fn prefixed(prefix: &str, path: &str) -> String {
+    let path = path.trim_start_matches('/');
+    if !needs_quotes(path) {
+        return format!("{prefix}{path}");
+    }
+    let mut quoted = format!("\"{prefix}");
+    for byte in path.bytes() {
+        match byte {
+            b'\x07' => quoted.push_str("\\a"),
+            b'\x08' => quoted.push_str("\\b"),
+            b'\t' => quoted.push_str("\\t"),
+            b'\n' => quoted.push_str("\\n"),
+            b'\x0b' => quoted.push_str("\\v"),
+            b'\x0c' => quoted.push_str("\\f"),
+            b'\r' => quoted.push_str("\\r"),
+            b'"' | b'\\' => quoted.extend(['\\', char::from(byte)]),
+            b' '..=b'~' => quoted.push(char::from(byte)),
+            _ => quoted.push_str(&format!("\\{byte:03o}")),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+fn needs_quotes(path: &str) -> bool {
+    path.bytes().any(|byte| !matches!(byte, b' '..=b'~') || matches!(byte, b'"' | b'\\'))
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "git itself is asked to apply the patches, in a temporary directory"
+)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::path::Path;
+    use std::process::Command;
+    use std::process::Stdio;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::render::sample;
+    use crate::render::sample::file;
+    use crate::render::sample::hunk;
+    use crate::report::Change;
+
+    type Tree = BTreeMap<String, Vec<u8>>;
+
+    fn render(card: &Card) -> (String, Vec<String>) {
+        let mut out = Vec::new();
+        let notes = super::card(&mut out, card).unwrap();
+        (String::from_utf8(out).unwrap(), notes)
+    }
+
+    fn tree(files: &[(&str, &str)]) -> Tree {
+        files.iter().map(|(path, text)| ((*path).to_string(), text.as_bytes().to_vec())).collect()
+    }
+
+    fn read_tree(root: &Path, under: &str, tree: &mut Tree) {
+        for entry in fs::read_dir(root.join(under)).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            let path = if under.is_empty() { name } else { format!("{under}/{name}") };
+            if entry.path().is_dir() {
+                read_tree(root, &path, tree);
+            } else {
+                tree.insert(path, fs::read(entry.path()).unwrap());
+            }
+        }
+    }
+
+    fn git_apply(patch: &str, root: &Path) {
+        let mut git = Command::new("git")
+            .args(["apply", "--whitespace=nowarn", "-"])
+            .current_dir(root)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_SYSTEM", "/dev/null")
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        git.stdin.take().unwrap().write_all(patch.as_bytes()).unwrap();
+        let output = git.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}\n{patch}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Lets git apply the card's patch to one tree and compares all bytes with another.
+    fn check(card: &Card, before: &Tree, after: &Tree) -> String {
+        let root = tempfile::tempdir().unwrap();
+        for (path, bytes) in before {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+        let (patch, notes) = render(card);
+        assert_eq!(notes, Vec::<String>::new());
+        git_apply(&patch, root.path());
+        let mut found = Tree::new();
+        read_tree(root.path(), "", &mut found);
+        assert_eq!(&found, after, "{patch}");
+        patch
+    }
+
+    #[test]
+    fn several_hunks_of_one_file_are_one_section() {
+        let before: Vec<String> = (1..=30).map(|number| format!("line {number}")).collect();
+        let mut after = before.clone();
+        after[4] = "five".to_string();
+        after.splice(19..20, ["twenty".to_string(), "and more".to_string()]);
+        let part = |lines: &[String], range: std::ops::Range<usize>| lines[range].join("\n");
+        let diff = |old: std::ops::Range<usize>, new: std::ops::Range<usize>| FileDiff {
+            path: "src/a.rs".to_string(),
+            old_text: Some(part(&before, old.clone())),
+            new_text: part(&after, new.clone()),
+            old_start: Some(old.start + 1),
+            old_lines: Some(old.len()),
+            new_start: Some(new.start + 1),
+            new_lines: Some(new.len()),
+            ..FileDiff::default()
+        };
+        let card = sample::card(
+            vec![file("src/a.rs", Operation::Update)],
+            vec![diff(1..8, 1..8), diff(16..23, 16..24)],
+        );
+        let text = |lines: &[String]| lines.join("\n") + "\n";
+        let patch =
+            check(&card, &tree(&[("src/a.rs", &text(&before))]), &tree(&[("src/a.rs", &text(&after))]));
+        assert!(patch.starts_with(
+            "diff --git a/src/a.rs b/src/a.rs\n--- a/src/a.rs\n+++ b/src/a.rs\n@@ -2,7 +2,7 @@\n"
+        ));
+        assert_eq!(patch.matches("diff --git").count(), 1);
+        assert!(patch.contains("@@ -17,7 +17,8 @@\n"), "{patch}");
+    }
+
+    #[test]
+    fn creates_and_deletes() {
+        let create = |path: &str, lines: &[&str]| hunk(path, (1, &[]), (1, lines));
+        let raw = FileDiff { path: "raw".to_string(), new_text: "x\ny".to_string(), ..FileDiff::default() };
+        let mut program = file("program", Operation::Create);
+        program.mode = Some(Change { before: None, after: Some("100755".to_string()) });
+        let card = sample::card(
+            vec![
+                file("new", Operation::Create),
+                file("empty", Operation::Create),
+                file("raw", Operation::Create),
+                program,
+                file("gone", Operation::Delete),
+                file("was-empty", Operation::Delete),
+            ],
+            vec![
+                create("new", &["a", "b"]),
+                raw,
+                create("program", &["#!"]),
+                hunk("gone", (1, &["z"]), (1, &[])),
+            ],
+        );
+        let before = tree(&[("gone", "z\n"), ("was-empty", ""), ("kept", "")]);
+        let after =
+            tree(&[("new", "a\nb\n"), ("empty", ""), ("raw", "x\ny"), ("program", "#!\n"), ("kept", "")]);
+        let patch = check(&card, &before, &after);
+        assert!(patch.contains("--- /dev/null\n+++ b/new\n@@ -0,0 +1,2 @@\n"), "{patch}");
+        assert!(patch.contains("new file mode 100755\n"), "{patch}");
+        assert!(patch.contains("--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-z\n"), "{patch}");
+    }
+
+    #[test]
+    fn renames_copies_and_modes() {
+        let mut pure = file("to/b", Operation::Rename);
+        pure.from = Some("a".to_string());
+        let mut edited = file("d", Operation::Rename);
+        edited.from = Some("c".to_string());
+        let mut copied = file("e2", Operation::Copy);
+        copied.from = Some("e".to_string());
+        let mut mode = file("run", Operation::Update);
+        mode.mode = Some(Change { before: Some("100644".to_string()), after: Some("100755".to_string()) });
+        let card = sample::card(
+            vec![pure, edited, copied, mode],
+            vec![hunk("d", (1, &["one", "two"]), (1, &["one", "2"]))],
+        );
+        let before = tree(&[("a", "A\n"), ("c", "one\ntwo\n"), ("e", "E\n"), ("run", "#!\n")]);
+        let after = tree(&[("to/b", "A\n"), ("d", "one\n2\n"), ("e", "E\n"), ("e2", "E\n"), ("run", "#!\n")]);
+        let patch = check(&card, &before, &after);
+        assert!(patch.contains("similarity index 100%\nrename from a\nrename to to/b\n"), "{patch}");
+        assert!(patch.contains("old mode 100644\nnew mode 100755\n"), "{patch}");
+    }
+
+    #[test]
+    fn a_change_of_only_the_final_newline() {
+        for (is_added, before, after) in [(true, "a\nb", "a\nb\n"), (false, "a\nb\n", "a\nb")] {
+            let mut diff = hunk("f", (1, &["a", "b"]), (1, &["a", "b"]));
+            (diff.old_no_newline, diff.new_no_newline) = (is_added, !is_added);
+            diff.notes = vec![DiffNote::FinalNewline];
+            let card = sample::card(vec![file("f", Operation::Update)], vec![diff]);
+            let patch = check(&card, &tree(&[("f", before)]), &tree(&[("f", after)]));
+            assert!(patch.contains("\n-b\n") && patch.contains("\n+b\n"), "{patch}");
+        }
+        let mut both = hunk("f", (1, &["a", "b"]), (1, &["x", "b"]));
+        (both.old_no_newline, both.new_no_newline) = (true, true);
+        let card = sample::card(vec![file("f", Operation::Update)], vec![both]);
+        check(&card, &tree(&[("f", "a\nb")]), &tree(&[("f", "x\nb")]));
+        let mut longer = hunk("f", (1, &["a"]), (1, &["a", "b"]));
+        longer.old_no_newline = true;
+        let card = sample::card(vec![file("f", Operation::Update)], vec![longer]);
+        check(&card, &tree(&[("f", "a")]), &tree(&[("f", "a\nb\n")]));
+    }
+
+    #[test]
+    fn line_endings_are_the_files_own() {
+        let mut crlf = file("f", Operation::Update);
+        crlf.eol = Some(Change { before: Some(EolName::Crlf), after: Some(EolName::Crlf) });
+        let card = sample::card(vec![crlf], vec![hunk("f", (1, &["a", "b"]), (1, &["a", "c"]))]);
+        check(&card, &tree(&[("f", "a\r\nb\r\n")]), &tree(&[("f", "a\r\nc\r\n")]));
+
+        let mut rewritten = file("f", Operation::Update);
+        rewritten.eol = Some(Change { before: Some(EolName::Crlf), after: Some(EolName::Lf) });
+        let card =
+            sample::card(vec![rewritten.clone()], vec![hunk("f", (1, &["a", "b"]), (1, &["x", "y", "z"]))]);
+        check(&card, &tree(&[("f", "a\r\nb\r\n")]), &tree(&[("f", "x\ny\nz\n")]));
+
+        let mut diff = hunk("f", (1, &["a", "b"]), (1, &["a", "c"]));
+        for notes in [vec![DiffNote::Eol], vec![]] {
+            diff.notes = notes;
+            let (patch, notes) = render(&sample::card(vec![rewritten.clone()], vec![diff.clone()]));
+            assert_eq!((patch.as_str(), notes), ("", vec![format!("f: not in the patch: {ENDINGS_CHANGE}")]));
+        }
+    }
+
+    #[test]
+    fn odd_names_are_quoted_as_git_does() {
+        let names = ["my file", "caf\u{e9}", "q\"u\\o", "tab\there", "nl\nx", "\u{1b}[2J", "dir with/sp ace"];
+        for name in names {
+            let card =
+                sample::card(vec![file(name, Operation::Update)], vec![hunk(name, (1, &["a"]), (1, &["b"]))]);
+            let patch = check(&card, &tree(&[(name, "a\n")]), &tree(&[(name, "b\n")]));
+            assert!(!patch.contains('\u{1b}'), "{patch}");
+            let mut renamed = file("plain", Operation::Rename);
+            renamed.from = Some(name.to_string());
+            check(&sample::card(vec![renamed], vec![]), &tree(&[(name, "a\n")]), &tree(&[("plain", "a\n")]));
+            check(
+                &sample::card(vec![file(name, Operation::Create)], vec![]),
+                &Tree::new(),
+                &tree(&[(name, "")]),
+            );
+        }
+    }
+
+    #[test]
+    fn hunks_without_context_are_numbered_as_git_does() {
+        let insert_top = hunk("f", (1, &[]), (1, &["new"]));
+        let after_one = hunk("f", (1, &[]), (3, &["x"]));
+        let card = sample::card(vec![file("f", Operation::Update)], vec![insert_top, after_one]);
+        let (patch, _) = render(&card);
+        assert!(patch.contains("@@ -0,0 +1 @@\n+new\n@@ -1,0 +3 @@\n+x\n"), "{patch}");
+        let card = sample::card(vec![file("f", Operation::Update)], vec![hunk("f", (1, &["a"]), (1, &[]))]);
+        let patch = check(&card, &tree(&[("f", "a\n")]), &tree(&[("f", "")]));
+        assert!(patch.contains("@@ -1 +0,0 @@"), "{patch}");
+    }
+
+    #[test]
+    fn what_is_not_known_is_left_out_with_a_note() {
+        let mut request = file("r", Operation::Update);
+        request.recorded = Recorded::Request;
+        let mut path_only = file("p", Operation::Delete);
+        path_only.recorded = Recorded::Path;
+        let mut mixed = file("m", Operation::Update);
+        mixed.eol = Some(Change { before: Some(EolName::Mixed), after: Some(EolName::Mixed) });
+        let mut failed = file("x", Operation::Update);
+        failed.status = Some(CardStatus::Failed);
+        let raw = FileDiff {
+            path: "r".to_string(),
+            old_text: Some("a".to_string()),
+            new_text: "b".to_string(),
+            ..FileDiff::default()
+        };
+        let card = sample::card(
+            vec![request, path_only, mixed, failed],
+            vec![raw, hunk("m", (1, &["a"]), (1, &["b"])), hunk("x", (1, &["a"]), (1, &["b"]))],
+        );
+        let (patch, notes) = render(&card);
+        assert_eq!(patch, "");
+        assert_eq!(
+            notes,
+            [
+                "r: not in the patch: its line numbers are not recorded",
+                "p: not in the patch: its content is not recorded",
+                "m: not in the patch: its line endings are mixed, and which line has which is not recorded",
+                "x: not in the patch: the call failed",
+            ]
+        );
+        for status in [CardStatus::Failed, CardStatus::Rejected, CardStatus::Held] {
+            let mut card =
+                sample::card(vec![file("f", Operation::Update)], vec![hunk("f", (1, &["a"]), (1, &["b"]))]);
+            card.status = status;
+            let (patch, notes) = render(&card);
+            assert_eq!((patch.as_str(), notes.len()), ("", 1));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(start in any::<usize>(), text in ".*", path in ".*", mode in ".*") {
+            let mut odd = file(&path, Operation::Update);
+            odd.mode = Some(Change { before: Some(mode.clone()), after: Some(mode) });
+            let diff = FileDiff {
+                path: path.clone(),
+                old_text: Some(text.clone()),
+                new_text: String::new(),
+                old_start: Some(start),
+                new_start: Some(start),
+                ..FileDiff::default()
+            };
+            render(&sample::card(vec![odd], vec![diff.clone(), diff]));
+        }
+    }
+}

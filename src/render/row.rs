@@ -1,0 +1,268 @@
+//! Rows of a card: escaped, never wider than told, coloured only when written.
+
+use std::io;
+use std::io::Write;
+use std::ops::Range;
+
+use owo_colors::OwoColorize;
+
+use super::escape::Cell;
+use super::escape::Place;
+use super::escape::cells;
+use super::style::Role;
+use super::style::Style;
+
+/// Columns that have to be left for text before wrapped rows are indented.
+const LEAST_TEXT_COLUMNS: usize = 12;
+
+/// One row of the terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row {
+    runs: Vec<(String, Role)>,
+    columns: usize,
+    width: usize,
+    /// The role whose background reaches to the row's end.
+    fill: Option<Role>,
+}
+
+impl Row {
+    pub(super) fn new(style: &Style) -> Self {
+        Row { runs: Vec::new(), columns: 0, width: style.width, fill: None }
+    }
+
+    pub(super) fn filled(mut self, role: Role) -> Self {
+        self.fill = Some(role);
+        self
+    }
+
+    /// Returns how many columns are left.
+    pub(super) fn room(&self) -> usize {
+        self.width.saturating_sub(self.columns)
+    }
+
+    /// Adds a cell, or as much of its place as is left.
+    pub(super) fn push_cell(&mut self, cell: &Cell<'_>, role: Role) {
+        if cell.columns <= self.room() {
+            self.append(&cell.text, cell.columns, role);
+        } else {
+            self.append(&"?".repeat(self.room()), self.room(), role);
+        }
+    }
+
+    /// Adds a text; what does not fit is cut.
+    pub(super) fn push(&mut self, text: &str, role: Role, style: &Style) {
+        for cell in cells(text, Place::Name, style.charset()) {
+            self.push_cell(&cell, if cell.is_hidden { Role::Hidden } else { role });
+            if self.room() == 0 {
+                return;
+            }
+        }
+    }
+
+    fn append(&mut self, text: &str, columns: usize, role: Role) {
+        self.columns += columns;
+        match self.runs.last_mut() {
+            Some((run, last)) if *last == role => run.push_str(text),
+            _ => self.runs.push((text.to_string(), role)),
+        }
+    }
+
+    /// Writes the row and its newline.
+    pub(super) fn write(&self, out: &mut dyn Write, style: &Style) -> io::Result<()> {
+        for (text, role) in &self.runs {
+            match style.paint(*role) {
+                Some(paint) => write!(out, "{}", text.style(paint))?,
+                None => out.write_all(text.as_bytes())?,
+            }
+        }
+        // In the last column the cursor still stands on the last character, which erasing would take away.
+        if let Some(role) = self.fill.filter(|role| style.fills(*role) && self.columns < self.width)
+            && let Some(paint) = style.paint(role)
+        {
+            write!(out, "{}", "\u{1b}[K".style(paint))?;
+        }
+        out.write_all(b"\n")
+    }
+}
+
+/// A text with roles that is laid out by [`wrap`].
+#[derive(Debug, Clone, Default)]
+pub(super) struct Prose {
+    segments: Vec<(String, Role)>,
+}
+
+impl Prose {
+    pub(super) fn new() -> Self {
+        Prose::default()
+    }
+
+    pub(super) fn push(&mut self, text: impl Into<String>, role: Role) {
+        self.segments.push((text.into(), role));
+    }
+
+    pub(super) fn with(mut self, text: impl Into<String>, role: Role) -> Self {
+        self.push(text, role);
+        self
+    }
+}
+
+/// Breaks a text into rows at blanks, else anywhere: nothing of it is left out. Rows after the first are indented.
+pub(super) fn wrap(prose: &Prose, hang: usize, style: &Style) -> Vec<Row> {
+    let all: Vec<(Cell<'_>, Role)> = prose
+        .segments
+        .iter()
+        .flat_map(|(text, role)| {
+            cells(text, Place::Name, style.charset()).into_iter().map(move |cell| (cell, *role))
+        })
+        .collect();
+    let hang = if hang + LEAST_TEXT_COLUMNS <= style.width { hang } else { 0 };
+    let mut rows = Vec::new();
+    let (mut start, mut at, mut columns) = (0, 0, 0);
+    let (mut blank, mut has_text) = (None, false);
+    while at < all.len() && style.width > 0 {
+        let cell = &all[at].0;
+        if at > start && columns + cell.columns > style.width {
+            let (end, next) = break_at(&all[..], start, at, if cell.text == " " { Some(at) } else { blank });
+            rows.push(row_of(&all[start..end], if rows.is_empty() { 0 } else { hang }, style));
+            (start, at, columns, blank, has_text) = (next, next, hang, None, false);
+            continue;
+        }
+        if cell.text != " " {
+            has_text = true;
+        } else if has_text {
+            blank = Some(at);
+        }
+        columns += cell.columns;
+        at += 1;
+    }
+    rows.push(row_of(&all[start..], if rows.is_empty() { 0 } else { hang }, style));
+    rows
+}
+
+/// Returns where a row ends and the next begins: blanks at the border belong to neither.
+fn break_at(all: &[(Cell<'_>, Role)], start: usize, at: usize, blank: Option<usize>) -> (usize, usize) {
+    let Some(blank) = blank else { return (at, at) };
+    let is_blank = |(cell, _): &&(Cell<'_>, Role)| cell.text == " ";
+    let end = blank - all[start..blank].iter().rev().take_while(is_blank).count();
+    (end, blank + all[blank..].iter().take_while(is_blank).count())
+}
+
+fn row_of(part: &[(Cell<'_>, Role)], indent: usize, style: &Style) -> Row {
+    let mut row = Row::new(style);
+    row.push(&" ".repeat(indent), Role::Plain, style);
+    for (cell, role) in part {
+        row.push_cell(cell, if cell.is_hidden { Role::Hidden } else { *role });
+        if row.room() == 0 {
+            break;
+        }
+    }
+    row
+}
+
+/// Adds the cells of one line of a file, cut to the room that the row has left.
+///
+/// `focus` are the indices of the cells that have to be seen: they, or at least the first of them, are kept in view.
+pub(super) fn push_cut(
+    row: &mut Row,
+    line: &[Cell<'_>],
+    role_of: impl Fn(&Cell<'_>) -> Role,
+    focus: Option<Range<usize>>,
+    style: &Style,
+) {
+    let room = row.room();
+    let window = window(line, room, style.glyphs().ellipsis.chars().count(), focus);
+    if window.start > 0 {
+        row.push(style.glyphs().ellipsis, Role::Dim, style);
+    }
+    for cell in &line[window.clone()] {
+        row.push_cell(cell, role_of(cell));
+    }
+    if window.end < line.len() {
+        row.push(style.glyphs().ellipsis, Role::Dim, style);
+    }
+}
+
+/// Returns which cells fit into `room` columns, marks for what is cut included.
+fn window(line: &[Cell<'_>], room: usize, mark: usize, focus: Option<Range<usize>>) -> Range<usize> {
+    let total: usize = line.iter().map(|cell| cell.columns).sum();
+    if total <= room {
+        return 0..line.len();
+    }
+    let width_of = |range: Range<usize>| line[range].iter().map(|cell| cell.columns).sum::<usize>();
+    let inner = room.saturating_sub(2 * mark);
+    let focus = focus.unwrap_or(0..0);
+    let start = if width_of(0..focus.end) + mark <= room {
+        0
+    } else {
+        // Centred if all of the focus fits, else its beginning with a little of what stands before.
+        let before = inner.saturating_sub(width_of(focus.clone())).max(inner.min(16) / 2) / 2;
+        let (mut start, mut columns) = (focus.start, 0);
+        while start > 0 && columns + line[start - 1].columns <= before {
+            start -= 1;
+            columns += line[start].columns;
+        }
+        start
+    };
+    let lead = if start > 0 { mark } else { 0 };
+    let fits = |end_mark: usize| {
+        let mut columns = lead + end_mark;
+        let mut end = start;
+        while end < line.len() && columns + line[end].columns <= room {
+            columns += line[end].columns;
+            end += 1;
+        }
+        end
+    };
+    let whole = fits(0);
+    if whole < line.len() {
+        return start..fits(mark);
+    }
+    // The line's end is in view and needs no mark: what room is left shows more of what stands before.
+    let (mut start, mut columns) = (start, lead + width_of(start..whole));
+    while start > 0 && columns + line[start - 1].columns <= room {
+        start -= 1;
+        columns += line[start].columns;
+    }
+    start..whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::escape::Charset;
+
+    fn shown(rows: &[Row], style: &Style) -> String {
+        let mut out = Vec::new();
+        for row in rows {
+            row.write(&mut out, style).unwrap();
+        }
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn prose_breaks_at_blanks_and_loses_nothing() {
+        let style = Style::plain(20);
+        let prose = Prose::new().with("one two three four five six", Role::Plain);
+        assert_eq!(shown(&wrap(&prose, 2, &style), &style), "one two three four\n  five six\n");
+        let path = Prose::new().with("a/very/long/path/without/blanks", Role::Plain);
+        assert_eq!(shown(&wrap(&path, 2, &style), &style), "a/very/long/path/wit\n  hout/blanks\n");
+        let none = Style::plain(0);
+        assert_eq!(shown(&wrap(&path, 2, &none), &none), "\n");
+    }
+
+    #[test]
+    fn a_cut_keeps_the_focus_in_view() {
+        let style = Style::plain(20);
+        let text = "0123456789".repeat(10);
+        let line = cells(&text, Place::Line, Charset::Unicode);
+        let cut = |focus: Option<Range<usize>>| {
+            let mut row = Row::new(&style);
+            push_cut(&mut row, &line, |_| Role::Plain, focus, &style);
+            shown(&[row], &style)
+        };
+        assert_eq!(cut(None), "0123456789012345678\u{2026}\n");
+        assert_eq!(cut(Some(50..52)), "\u{2026}234567890123456789\u{2026}\n");
+        assert_eq!(cut(Some(98..100)), "\u{2026}1234567890123456789\n");
+        assert_eq!(cut(Some(30..90)), "\u{2026}678901234567890123\u{2026}\n");
+    }
+}
