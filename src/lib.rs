@@ -3,6 +3,9 @@
 //! The core is pure: bytes and values in, values out. It opens no file, reads no clock and prints nothing; it says
 //! what it wants and is given it. See ARCHITECTURE.md for the rooms and what each may use.
 
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
 pub mod diff;
 pub mod disk;
 pub mod patch;

@@ -1,3 +1,5 @@
-//! The command-line tool.
+//! The command-line tool; see `hunkwise --help`.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    hunkwise::cli::main()
+}

@@ -1,0 +1,415 @@
+//! `preview`: chunks as they arrive, the timer, and the screen. Writes no file but a tape.
+
+use std::fs::File;
+use std::io;
+use std::io::Write;
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+use std::time::Instant;
+
+use crate::disk::input::Blocks;
+use crate::disk::input::create_file;
+use crate::disk::root::Root;
+use crate::patch::FileEdit;
+use crate::patch::lines::LineBuffer;
+use crate::plan::Planner;
+use crate::report::Code;
+use crate::report::PreviewEvent;
+use crate::report::Problem;
+use crate::session::Live;
+use crate::session::format::tape::TapeError;
+use crate::session::format::tape::TapeReader;
+use crate::session::format::tape::tape_line;
+
+use super::apply::options;
+use super::args::Globals;
+use super::args::PreviewArgs;
+use super::args::PreviewOutput;
+use super::args::Transport;
+use super::change;
+use super::exit::Exit;
+use super::fail::Fail;
+use super::screen::Screen;
+use super::streams::Console;
+use super::streams::no_input;
+use super::streams::stdin_is_terminal;
+
+/// So many chunks wait between the reader and the screen; then the writer of the stream waits.
+const QUEUED_CHUNKS: usize = 64;
+/// So many bytes are looked at to tell a tape from a patch.
+const DETECT_CAP_BYTES: usize = 4096;
+
+/// What the threads tell the main loop.
+enum Message {
+    Chunk(Vec<u8>),
+    End,
+    Failed(io::Error),
+    Interrupted,
+}
+
+/// How a stream went on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    On,
+    /// A hunk can't fit, and that is enough.
+    CannotFit,
+    /// Nobody reads any more.
+    Closed,
+}
+
+/// Runs the command.
+pub fn run(args: &PreviewArgs, globals: &Globals, console: &Console) -> Result<Exit, Fail> {
+    let input = args.input.as_deref().filter(|path| *path != Path::new("-"));
+    if input.is_none() && stdin_is_terminal() {
+        return Err(no_input("patch"));
+    }
+    let mut run = Run::new(args, globals, console)?;
+    let messages = listen(input)?;
+    let mut head = Vec::new();
+    let mut transport = args.transport;
+    loop {
+        let message = match run.wait_ms() {
+            Some(wait_ms) => match messages.recv_timeout(Duration::from_millis(wait_ms)) {
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    if run.tick() == Flow::Closed {
+                        return Ok(Exit::Done);
+                    }
+                    continue;
+                }
+                other => other.ok(),
+            },
+            None => messages.recv().ok(),
+        };
+        let flow = match message {
+            Some(Message::Chunk(chunk)) if transport == Transport::Auto => {
+                head.extend_from_slice(&chunk);
+                match detect(&head) {
+                    Some(found) => {
+                        transport = found;
+                        run.take(transport, &std::mem::take(&mut head))?
+                    }
+                    None => Flow::On,
+                }
+            }
+            Some(Message::Chunk(chunk)) => run.take(transport, &chunk)?,
+            Some(Message::Interrupted) => return run.interrupted(),
+            Some(Message::Failed(error)) => {
+                let path = input.unwrap_or(Path::new("standard input"));
+                return Err(Fail::io("read", path, &error));
+            }
+            Some(Message::End) | None => {
+                if transport == Transport::Auto {
+                    transport = detect(&[&head, b"\n".as_slice()].concat()).unwrap_or(Transport::Text);
+                    run.take(transport, &head)?;
+                }
+                return run.finish(transport, console);
+            }
+        };
+        match flow {
+            Flow::On => {}
+            Flow::CannotFit => return run.stop(console),
+            Flow::Closed => return Ok(Exit::Done),
+        }
+    }
+}
+
+/// Plays a tape that is held in memory; with `paced`, at the cadence that it was recorded with.
+pub fn play(tape: &[u8], args: &PreviewArgs, globals: &Globals, console: &Console, paced: bool) -> Result<Exit, Fail> {
+    let mut run = Run::new(args, globals, console)?;
+    let start = Instant::now();
+    for line in tape.split_inclusive(|&byte| byte == b'\n') {
+        if paced && let Some(delta) = TapeReader::default().line(line).map_err(|error| tape_fail(&error))? {
+            let at = start + Duration::from_millis(delta.time_ms);
+            std::thread::sleep(at.saturating_duration_since(Instant::now()));
+        }
+        match run.take(Transport::Tape, line)? {
+            Flow::On => {}
+            Flow::CannotFit => return run.stop(console),
+            Flow::Closed => return Ok(Exit::Done),
+        }
+    }
+    run.finish(Transport::Tape, console)
+}
+
+/// Starts the threads that read the input and listen for signals.
+fn listen(input: Option<&Path>) -> Result<mpsc::Receiver<Message>, Fail> {
+    let (sender, messages) = mpsc::sync_channel(QUEUED_CHUNKS);
+    let signals = sender.clone();
+    if let Ok(mut pending) = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM]) {
+        std::thread::spawn(move || {
+            if pending.forever().next().is_some() {
+                let _ = signals.send(Message::Interrupted);
+            }
+        });
+    }
+    match input {
+        Some(path) => {
+            let blocks = Blocks::open(path).map_err(|error| Fail::io("read", path, &error))?;
+            std::thread::spawn(move || read(blocks, &sender));
+        }
+        None => {
+            std::thread::spawn(move || read(Blocks::over(io::stdin()), &sender));
+        }
+    }
+    Ok(messages)
+}
+
+fn read<R: io::Read>(mut blocks: Blocks<R>, sender: &mpsc::SyncSender<Message>) {
+    loop {
+        let message = match blocks.next_block() {
+            Ok(Some(block)) => Message::Chunk(block.to_vec()),
+            Ok(None) => Message::End,
+            Err(error) => Message::Failed(error),
+        };
+        let goes_on = matches!(message, Message::Chunk(_));
+        if sender.send(message).is_err() || !goes_on {
+            return;
+        }
+    }
+}
+
+/// Tells a tape from a patch by the first line that is not blank; `None` while that is not complete.
+fn detect(head: &[u8]) -> Option<Transport> {
+    let text = head.trim_ascii_start();
+    if !text.is_empty() && text[0] != b'{' {
+        return Some(Transport::Text);
+    }
+    let Some(length) = memchr::memchr(b'\n', text) else {
+        return (text.len() > DETECT_CAP_BYTES).then_some(Transport::Text);
+    };
+    let is_tape = TapeReader::default().line(&text[..length]).is_ok_and(|delta| delta.is_some());
+    Some(if is_tape { Transport::Tape } else { Transport::Text })
+}
+
+fn tape_fail(error: &TapeError) -> Fail {
+    let hint = "a tape's lines are {\"t\":MILLISECONDS,\"delta\":\"text\"}";
+    Fail::new(Problem::new(Code::Malformed, error.to_string()).with_hint(hint))
+}
+
+/// One preview run.
+struct Run<'a> {
+    live: Live,
+    root: Option<Root>,
+    screen: Screen,
+    tape: TapeReader,
+    tape_lines: LineBuffer,
+    recorder: Option<Recorder>,
+    args: &'a PreviewArgs,
+    start: Instant,
+    /// A tape's own time, which is then the clock.
+    tape_ms: Option<u64>,
+    closed: bool,
+}
+
+impl<'a> Run<'a> {
+    fn new(args: &'a PreviewArgs, globals: &Globals, console: &Console) -> Result<Self, Fail> {
+        let root = if args.no_locate { None } else { Some(change::open_root(&globals.root)?) };
+        let locate = root.is_some().then(|| options(&args.matching));
+        let is_json = console.is_json || args.output == PreviewOutput::Json;
+        Ok(Run {
+            live: Live::new(args.dialect.map_or_else(Default::default, Into::into), args.interval, locate),
+            root,
+            screen: Screen::new(console.out_style, is_json, console.is_quiet),
+            tape: TapeReader::default(),
+            tape_lines: LineBuffer::default(),
+            recorder: args.record.as_deref().map(Recorder::create).transpose()?,
+            args,
+            start: Instant::now(),
+            tape_ms: None,
+            closed: false,
+        })
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.tape_ms.unwrap_or_else(|| u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// Returns how long the waiting preview still waits; a tape's previews wait for the tape.
+    fn wait_ms(&self) -> Option<u64> {
+        let due = self.live.due().filter(|_| self.tape_ms.is_none())?;
+        Some(due.saturating_sub(self.now_ms()))
+    }
+
+    fn tick(&mut self) -> Flow {
+        let now_ms = self.now_ms();
+        self.with_live(|live, _, emit| live.tick(now_ms, emit));
+        self.flow()
+    }
+
+    fn flow(&self) -> Flow {
+        if self.closed {
+            Flow::Closed
+        } else if self.args.fail_fast && self.live.cannot_fit() {
+            Flow::CannotFit
+        } else {
+            Flow::On
+        }
+    }
+
+    /// Lends the live call together with the files that it may ask for and the screen.
+    fn with_live(
+        &mut self,
+        act: impl FnOnce(&mut Live, &mut dyn FnMut(&mut Planner, &FileEdit), &mut dyn FnMut(&PreviewEvent)),
+    ) {
+        let Run { live, root, screen, closed, .. } = self;
+        let mut fill = |planner: &mut Planner, edit: &FileEdit| {
+            if let Some(root) = root {
+                change::fill(root, false, false, planner, edit);
+            }
+        };
+        let mut emit = |event: &PreviewEvent| *closed |= screen.show(event).is_err();
+        act(live, &mut fill, &mut emit);
+    }
+
+    /// Takes bytes of the input.
+    fn take(&mut self, transport: Transport, bytes: &[u8]) -> Result<Flow, Fail> {
+        if transport != Transport::Tape {
+            let now_ms = self.now_ms();
+            self.delta(bytes, now_ms)?;
+            return Ok(self.flow());
+        }
+        let mut lines = Vec::new();
+        let cut = self.tape_lines.push(bytes, |_, line| lines.push(line.to_vec()));
+        cut.map_err(|error| Fail::new(Problem::new(Code::Malformed, error.to_string())))?;
+        for line in lines {
+            let flow = self.tape_line(&line)?;
+            if flow != Flow::On {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    fn tape_line(&mut self, line: &[u8]) -> Result<Flow, Fail> {
+        let Some(delta) = self.tape.line(line).map_err(|error| tape_fail(&error))? else { return Ok(Flow::On) };
+        // What was due before this delta came goes out at its own time.
+        while let Some(due) = self.live.due().filter(|&due| due <= delta.time_ms) {
+            self.tape_ms = Some(due);
+            self.tick();
+        }
+        self.tape_ms = Some(delta.time_ms);
+        self.delta(delta.text.as_bytes(), delta.time_ms)?;
+        Ok(self.flow())
+    }
+
+    fn delta(&mut self, text: &[u8], now_ms: u64) -> Result<(), Fail> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.record(text, now_ms)?;
+        }
+        self.with_live(|live, fill, emit| live.push(text, now_ms, fill, emit));
+        Ok(())
+    }
+
+    fn finish(mut self, transport: Transport, console: &Console) -> Result<Exit, Fail> {
+        if transport == Transport::Tape
+            && let Some((_, line)) = self.tape_lines.take_unfinished()
+        {
+            self.tape_line(&line)?;
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.finish()?;
+        }
+        self.with_live(|live, fill, emit| live.finish(fill, emit));
+        self.end(console)
+    }
+
+    fn stop(mut self, console: &Console) -> Result<Exit, Fail> {
+        self.with_live(|live, _, emit| live.stop(emit));
+        self.end(console)
+    }
+
+    fn end(self, console: &Console) -> Result<Exit, Fail> {
+        for (note, line) in self.live.notes() {
+            console.note(&format!("patch line {line}: {note}"));
+        }
+        Ok(match (self.live.is_malformed(), self.live.cannot_fit() && self.args.fail_fast) {
+            (true, _) => Exit::Trouble,
+            (false, true) => Exit::Refused,
+            (false, false) => Exit::Done,
+        })
+    }
+
+    /// Ctrl-C: the last preview stays as it is.
+    fn interrupted(mut self) -> Result<Exit, Fail> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.finish()?;
+        }
+        Ok(Exit::Interrupted)
+    }
+}
+
+/// Writes a stream with its times to a tape.
+struct Recorder {
+    file: File,
+    path: std::path::PathBuf,
+    /// The beginning of a character whose rest has not come.
+    held: Vec<u8>,
+    last_ms: u64,
+}
+
+impl Recorder {
+    fn create(path: &Path) -> Result<Self, Fail> {
+        let file = create_file(path).map_err(|error| Fail::io("write", path, &error))?;
+        Ok(Recorder { file, path: path.to_owned(), held: Vec::new(), last_ms: 0 })
+    }
+
+    fn record(&mut self, bytes: &[u8], now_ms: u64) -> Result<(), Fail> {
+        self.last_ms = now_ms;
+        self.held.extend_from_slice(bytes);
+        let rest = incomplete_suffix(&self.held);
+        let whole = self.held.len() - rest;
+        let text = String::from_utf8_lossy(&self.held[..whole]).into_owned();
+        self.held.drain(..whole);
+        self.write(&text, now_ms)
+    }
+
+    fn finish(&mut self) -> Result<(), Fail> {
+        let held = std::mem::take(&mut self.held);
+        let text = String::from_utf8_lossy(&held).into_owned();
+        self.write(&text, self.last_ms)
+    }
+
+    fn write(&mut self, text: &str, now_ms: u64) -> Result<(), Fail> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let line = tape_line(now_ms, text);
+        self.file.write_all(&line).map_err(|error| Fail::io("write", &self.path, &error))
+    }
+}
+
+/// Returns how many bytes at the end are the beginning of a character that goes on.
+fn incomplete_suffix(bytes: &[u8]) -> usize {
+    let tail = &bytes[bytes.len().saturating_sub(3)..];
+    match std::str::from_utf8(tail) {
+        Ok(_) => 0,
+        Err(_) => (1..=tail.len())
+            .find(|&length| {
+                let suffix = &tail[tail.len() - length..];
+                matches!(std::str::from_utf8(suffix), Err(error) if error.valid_up_to() == 0 && error.error_len().is_none())
+            })
+            .unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tape_is_told_from_a_patch() {
+        assert_eq!(detect(b"*** Begin Patch\n"), Some(Transport::Text));
+        assert_eq!(detect(b"\n{\"t\":0,\"delta\":\"x\"}\n"), Some(Transport::Tape));
+        assert_eq!(detect(b"{\"t\":0,"), None);
+        assert_eq!(detect(b"{}\n"), Some(Transport::Text));
+        assert_eq!(detect(b""), None);
+    }
+
+    #[test]
+    fn a_cut_character_is_held_back() {
+        for (bytes, held) in [("é".as_bytes(), 0), (&"é".as_bytes()[..1], 1), (&"a😀".as_bytes()[..4], 3), (b"a\xFF", 0), (b"abc", 0)] {
+            assert_eq!(incomplete_suffix(bytes), held, "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! `show`: a patch as cards, as it is requested, without any tree.
+
+use crate::patch::parse;
+use crate::report::Card;
+use crate::report::CardKind;
+use crate::report::CardSchema;
+use crate::report::CardStatus;
+use crate::report::Code;
+use crate::report::Problem;
+use crate::report::Source;
+use crate::session::stored;
+
+use super::args::CardOutput;
+use super::args::ShowArgs;
+use super::exit::Exit;
+use super::fail::Fail;
+use super::replay::CardPrinter;
+use super::streams::Console;
+use super::streams::read_input;
+
+/// Runs the command.
+pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
+    let input = read_input(args.patch.as_deref(), "patch")?;
+    let dialect: crate::patch::Dialect = args.dialect.map_or_else(Default::default, Into::into);
+    let parsed = parse(&input, dialect);
+    for (note, line) in &parsed.notes {
+        console.note(&format!("patch line {line}: {note}"));
+    }
+    let mut printer = CardPrinter::new(console, if console.is_json { CardOutput::Json } else { args.output.into() });
+    // One card an edit: each stands for itself, and a long patch is read file by file.
+    for edit in &parsed.patch.edits {
+        let line = edit.line_number;
+        let (files, diffs) = stored::of_patch(&crate::patch::Patch { edits: vec![edit.clone()] });
+        let title = files.first().map(|file| format!("{} {}", operation_word(file.operation), file.path)).unwrap_or_default();
+        printer.card(&Card {
+            schema: CardSchema::V1,
+            card: CardKind::Diff,
+            title,
+            status: CardStatus::Unknown,
+            source: Source { format: dialect.name().to_owned(), line, call_id: None, tool: "apply_patch".to_owned(), turn: None, time: None },
+            files,
+            diffs,
+            message: None,
+        });
+    }
+    printer.finish()?;
+    match parsed.malformed {
+        Some(problem) => Err(Fail::new(problem)),
+        None if parsed.patch.edits.is_empty() => Err(Fail::new(Problem::new(Code::NoEdits, "the patch has no file edit"))),
+        None => Ok(Exit::Done),
+    }
+}
+
+fn operation_word(operation: crate::report::Operation) -> &'static str {
+    use crate::report::Operation;
+    match operation {
+        Operation::Create => "create",
+        Operation::Update => "update",
+        Operation::Delete => "delete",
+        Operation::Rename => "rename",
+        Operation::Copy => "copy",
+    }
+}
