@@ -267,6 +267,18 @@ impl Root {
         self.open_beneath(real.bytes(), OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)
     }
 
+    /// Opens a folder by its real path; the empty one is the root itself.
+    pub(crate) fn open_folder(&self, real: &[u8]) -> Result<OwnedFd, Errno> {
+        self.open_beneath(real, folder_flags())
+    }
+
+    /// Returns the real path and metadata of the file that a path leads to, if that is inside.
+    pub(crate) fn follow(&self, path: &PathText) -> Option<(PathText, Stat)> {
+        let lead = self.walk(path);
+        let stands = lead.astray.is_none() && self.contains(&lead.at);
+        lead.standing.filter(|_| stands).map(|stat| (self.relative(&lead.at), stat))
+    }
+
     /// Opens what stands at a real path beneath the root; fails if there is a link in the path or at its end.
     fn open_beneath(&self, real: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -486,9 +498,16 @@ fn names_folder(path: &[u8]) -> bool {
     matches!(path.rsplit(|&byte| byte == b'/').next(), Some(b"" | b"." | b".."))
 }
 
-/// Tells whether a name belongs to version control, also on a file system that ignores case.
+/// Tells whether a name belongs to version control, also on a file system that ignores case or, as HFS+ does, some
+/// characters that can't be seen.
 fn is_protected_name(name: &[u8]) -> bool {
-    PROTECTED_NAMES.iter().any(|protected| name.eq_ignore_ascii_case(protected))
+    let is_protected = |name: &[u8]| PROTECTED_NAMES.iter().any(|other| name.eq_ignore_ascii_case(other));
+    if name.is_ascii() {
+        return is_protected(name);
+    }
+    let is_ignored = |letter: &char| matches!(letter, '\u{200C}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{206A}'..='\u{206F}' | '\u{FEFF}');
+    let seen: String = String::from_utf8_lossy(name).chars().filter(|letter| !is_ignored(letter)).collect();
+    is_protected(seen.as_bytes())
 }
 
 fn unreadable(path: &PathText, error: &io::Error) -> Problem {
@@ -716,7 +735,16 @@ mod tests {
             ("meta/x", text("c")),
             (".gitignore", text("i")),
         ]);
-        for path in [".git/config", ".GIT/new", "sub/.hg/x", "to-git/config", ".jj/x", ".git", "x/.Git"] {
+        for path in [
+            ".git/config",
+            ".GIT/new",
+            "sub/.hg/x",
+            "to-git/config",
+            ".jj/x",
+            ".git",
+            "x/.Git",
+            ".g\u{200C}it/x",
+        ] {
             check_refused(&tree, path, Code::Protected);
         }
         check(&tree, ".gitignore", ".gitignore", Seen::File("i"));

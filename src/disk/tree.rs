@@ -1,9 +1,13 @@
-//! Trees of files for the tests of this room: made from a table.
+//! Trees of files for the tests of this room: made from a table, and read back as one value.
 
 #![expect(clippy::disallowed_methods, reason = "disk/ is the room that opens files")]
 
+use std::collections::BTreeMap;
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::path::PathBuf;
 
 /// What stands at one path of a tree.
@@ -42,6 +46,8 @@ pub(crate) struct Tree {
 impl Tree {
     /// Makes a tree; paths are relative to the root.
     pub(crate) fn new(nodes: &[(&str, Node)]) -> Self {
+        // Expected modes are those of the usual umask; every test sets the same one.
+        rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
         let tree = Tree { top: tempfile::tempdir().unwrap() };
         std::fs::create_dir(tree.root()).unwrap();
         for (path, node) in nodes {
@@ -78,4 +84,51 @@ impl Tree {
             }
         }
     }
+
+    /// Reads everything that is there, beside the root too; of the root's files the paths are relative to it.
+    pub(crate) fn nodes(&self) -> BTreeMap<String, Node> {
+        let mut nodes = BTreeMap::new();
+        let mut pending = vec![self.top.path().to_owned()];
+        while let Some(folder) = pending.pop() {
+            for entry in std::fs::read_dir(&folder).unwrap() {
+                let at = entry.unwrap().path();
+                let metadata = at.symlink_metadata().unwrap();
+                let node = if metadata.is_symlink() {
+                    Node::Link(at.read_link().unwrap().to_string_lossy().into_owned())
+                } else if metadata.is_dir() {
+                    pending.push(at.clone());
+                    Node::Folder
+                } else if metadata.file_type().is_fifo() {
+                    Node::Fifo
+                } else {
+                    Node::File(std::fs::read(&at).unwrap(), metadata.mode() & 0o7777)
+                };
+                if at != self.root() {
+                    nodes.insert(self.named(&at), node);
+                }
+            }
+        }
+        nodes
+    }
+
+    fn named(&self, at: &Path) -> String {
+        let path = at
+            .strip_prefix(self.root())
+            .map_or_else(|_| Path::new("..").join(at.strip_prefix(self.top.path()).unwrap()), Path::to_owned);
+        path.to_string_lossy().into_owned()
+    }
+}
+
+/// Returns a tree as [`Tree::nodes`] gives it, with the folders that its paths need.
+pub(crate) fn nodes(list: &[(&str, Node)]) -> BTreeMap<String, Node> {
+    let mut nodes = BTreeMap::new();
+    for (path, node) in list {
+        let mut folder = Path::new(path).parent();
+        while let Some(above) = folder.filter(|above| !matches!(above.to_str(), Some("" | ".."))) {
+            nodes.insert(above.to_string_lossy().into_owned(), Node::Folder);
+            folder = above.parent();
+        }
+        nodes.insert((*path).to_owned(), node.clone());
+    }
+    nodes
 }

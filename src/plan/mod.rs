@@ -2,6 +2,7 @@
 
 pub mod state;
 
+pub use state::After;
 pub use state::FileState;
 pub use state::FoundFile;
 pub use state::Given;
