@@ -836,5 +836,9 @@ mod tests {
         assert!(root.open_file(&"d/a".into()).is_err());
         assert!(root.open_part_by_part(b"d/a", OFlags::RDONLY).is_err());
         assert!(root.open_part_by_part(b"e/../d/a", OFlags::RDONLY).is_err());
+        // Not even one that stays inside: what was looked at is not what is there now.
+        tree.put("f", &link("e"));
+        assert!(root.open_file(&"f/a".into()).is_err());
+        assert!(root.open_part_by_part(b"f/a", OFlags::RDONLY).is_err());
     }
 }
