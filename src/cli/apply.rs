@@ -30,7 +30,10 @@ pub fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> Result<Exi
     }
     let refused = parsed.malformed.or_else(|| {
         let is_empty = parsed.patch.edits.is_empty() && !args.allow_empty;
-        is_empty.then(|| Problem::new(Code::NoEdits, "the patch has no file edit").with_hint("--allow-empty makes that no error"))
+        is_empty.then(|| {
+            Problem::new(Code::NoEdits, "the patch has no file edit")
+                .with_hint("--allow-empty makes that no error")
+        })
     });
     if let Some(error) = refused.and_then(|problem| outcome::error_report(vec![problem])) {
         let exit = Exit::of(&error);

@@ -14,6 +14,9 @@ use crate::patch::Dialect;
 use crate::patch::FileEdit;
 use crate::patch::parse;
 use crate::plan::Options;
+use crate::render::escape::Charset;
+use crate::render::escape::Place;
+use crate::render::escape::escape;
 use crate::report::CommandName;
 use crate::report::Problem;
 
@@ -98,8 +101,7 @@ fn invalid(problem: &Problem) -> String {
 }
 
 fn failed(message: &str) -> Exit {
-    let safe: Vec<String> =
-        message.lines().map(|line| crate::render::escape::escape(line, crate::render::escape::Place::Text, crate::render::escape::Charset::Unicode)).collect();
+    let safe: Vec<String> = message.lines().map(|line| escape(line, Place::Line, Charset::Unicode)).collect();
     to_stderr(|out| writeln!(out, "{}", safe.join("\n")));
     Exit::Refused
 }
@@ -117,7 +119,7 @@ fn succeeded(edits: &[FileEdit]) -> Exit {
             };
             if own == letter {
                 let shown = path.shown();
-                let shown = crate::render::escape::escape(&shown, crate::render::escape::Place::Name, crate::render::escape::Charset::Unicode);
+                let shown = escape(&shown, Place::Name, Charset::Unicode);
                 lines.push_str(&format!("{letter} {shown}\n"));
             }
         }

@@ -459,8 +459,11 @@ fn interval(text: &str) -> Result<u64, String> {
 }
 
 fn sha256(text: &str) -> Result<Sha256Hex, String> {
-    let digits: Option<Vec<u8>> = text.chars().map(|digit| digit.to_digit(16).map(|digit| digit as u8)).collect();
-    let bytes = digits.map(|digits| digits.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).unwrap_or(&0)).collect::<Vec<_>>());
+    let digits: Option<Vec<u8>> =
+        text.chars().map(|digit| digit.to_digit(16).map(|digit| digit as u8)).collect();
+    let bytes = digits.map(|digits| {
+        digits.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).unwrap_or(&0)).collect::<Vec<_>>()
+    });
     match bytes.and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()) {
         Some(bytes) if text.len() == 64 => Ok(Sha256Hex(bytes)),
         _ => Err("give 64 hexadecimal digits".to_owned()),

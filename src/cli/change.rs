@@ -9,6 +9,7 @@ use std::time::UNIX_EPOCH;
 
 use crate::disk::commit::CommitOptions;
 use crate::disk::commit::commit;
+use crate::disk::log::LogError;
 use crate::disk::log::LogFile;
 use crate::disk::root::LookOptions;
 use crate::disk::root::Root;
@@ -58,7 +59,12 @@ pub struct Changed {
 }
 
 /// Carries a request out and prints its outcome.
-pub fn run(request: &Request<'_>, change: &ChangeArgs, globals: &Globals, console: &Console) -> Result<Exit, Fail> {
+pub fn run(
+    request: &Request<'_>,
+    change: &ChangeArgs,
+    globals: &Globals,
+    console: &Console,
+) -> Result<Exit, Fail> {
     let changed = carry_out(request, change, globals, console.is_json)?;
     for note in &changed.notes {
         console.note(note);
@@ -81,7 +87,12 @@ pub fn report(outcome: &Outcome, console: &Console) -> Result<(), Fail> {
 }
 
 /// Carries a request out.
-pub fn carry_out(request: &Request<'_>, change: &ChangeArgs, globals: &Globals, texts: bool) -> Result<Changed, Fail> {
+pub fn carry_out(
+    request: &Request<'_>,
+    change: &ChangeArgs,
+    globals: &Globals,
+    texts: bool,
+) -> Result<Changed, Fail> {
     let read_since = now();
     let root = open_root(&globals.root)?;
     let mut planner = Planner::new(request.options);
@@ -93,7 +104,11 @@ pub fn carry_out(request: &Request<'_>, change: &ChangeArgs, globals: &Globals, 
         }
     }
     let plan = planner.finish();
-    let mut log = if change.check { None } else { change.log.as_deref().map(|path| Log::open(path, &root)).transpose()? };
+    let mut log = if change.check {
+        None
+    } else {
+        change.log.as_deref().map(|path| Log::open(path, &root)).transpose()?
+    };
     if let Some(log) = &log {
         problems.extend(log.own_edit(&plan));
     }
@@ -146,7 +161,10 @@ fn write(
     let options = CommitOptions {
         sync: !change.no_sync,
         in_place: change.in_place,
-        read_since_ns: read_since.duration_since(UNIX_EPOCH).ok().and_then(|since| i128::try_from(since.as_nanos()).ok()),
+        read_since_ns: read_since
+            .duration_since(UNIX_EPOCH)
+            .ok()
+            .and_then(|since| i128::try_from(since.as_nanos()).ok()),
         interrupted: &|| interrupted.load(Ordering::Relaxed),
     };
     match commit(root, plan, &options) {
@@ -155,10 +173,15 @@ fn write(
                 let broken = committed.hard_links_broken.iter().find(|(path, _)| path.shown() == file.path);
                 file.hard_links = broken.map(|(_, others)| *others);
             }
-            let left = committed.left_behind.iter().map(|path| format!("an old file could not be removed: {}", path.shown()));
+            let left = committed
+                .left_behind
+                .iter()
+                .map(|path| format!("an old file could not be removed: {}", path.shown()));
             notes.extend(left);
             let unsynced = committed.unsynced.iter();
-            notes.extend(unsynced.map(|path| format!("it is not known whether the names in {} are on the disk", path.shown())));
+            notes.extend(unsynced.map(|path| {
+                format!("it is not known whether the names in {} are on the disk", path.shown())
+            }));
             done
         }
         Err(error) => match outcome::error_report(vec![error.problem()]) {
@@ -171,15 +194,20 @@ fn write(
 /// Opens the root.
 pub fn open_root(dir: &Path) -> Result<Root, Fail> {
     Root::open(dir).map_err(|error| {
-        let source = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
-        Fail::new(Problem::new(Code::Usage, format!("{error}{source}")).with_hint("--root names a folder that is there"))
+        let source =
+            std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
+        Fail::new(
+            Problem::new(Code::Usage, format!("{error}{source}"))
+                .with_hint("--root names a folder that is there"),
+        )
     })
 }
 
 /// Gives the planner what it wants to know for an edit.
 pub fn fill(root: &Root, force: bool, allow_git_dir: bool, planner: &mut Planner, edit: &FileEdit) {
     for want in planner.wants(edit) {
-        let options = LookOptions { follow: want.follows_link, write: true, force, allow_git_dir, read: true };
+        let options =
+            LookOptions { follow: want.follows_link, write: true, force, allow_git_dir, read: true };
         let given = root.look(&want.path, &options);
         planner.give(want, given);
     }
@@ -207,7 +235,7 @@ struct Log {
 impl Log {
     /// Opens and locks the log; a new one gets its header.
     fn open(path: &Path, root: &Root) -> Result<Self, Fail> {
-        let trouble = |error: crate::disk::log::LogError| Fail::new(error.problem());
+        let trouble = |error: LogError| Fail::new(log_problem(&error));
         let mut file = LogFile::open(path).map_err(trouble)?;
         file.lock().map_err(trouble)?;
         let mut seq = 0;
@@ -217,9 +245,8 @@ impl Log {
             let header = dsh::header_line(&id, created, &root.dir().to_string_lossy());
             file.append_line(without_newline(&header)).map_err(trouble)?;
         } else {
-            let mut lines = file.lines_back();
-            while let Some(line) = lines.next_line().map_err(trouble)? {
-                if let Some(last) = dsh::last_seq(&line) {
+            for line in file.lines_back() {
+                if let Some(last) = dsh::last_seq(&line.map_err(trouble)?) {
                     seq = last + 1;
                     break;
                 }
@@ -230,9 +257,13 @@ impl Log {
 
     /// A patch may not change the log that it is written to.
     fn own_edit(&self, plan: &Plan) -> Option<Problem> {
-        let touches = plan.files.iter().any(|file| file.before.as_ref().is_some_and(|found| self.file.is_same_file(&found.stamp)));
+        let touches = plan
+            .files
+            .iter()
+            .any(|file| file.before.as_ref().is_some_and(|found| self.file.is_same_file(&found.stamp)));
         touches.then(|| {
-            let message = format!("{} is the log of this call: it can't be changed by it", self.path.display());
+            let message =
+                format!("{} is the log of this call: it can't be changed by it", self.path.display());
             Problem::new(Code::Protected, message).with_hint("log to another file")
         })
     }
@@ -248,7 +279,7 @@ impl Log {
         self.call_seq = stamp.seq;
         self.call_id = call_id.to_owned();
         let line = dsh::call_line(stamp, call_id, tool(request.command), &(request.arguments)());
-        let trouble = |error: crate::disk::log::LogError| Fail::new(error.problem());
+        let trouble = |error: LogError| Fail::new(log_problem(&error));
         self.file.append_line(without_newline(&line)).map_err(trouble)
     }
 
@@ -266,8 +297,15 @@ impl Log {
         };
         let line = dsh::result_line(stamp, &result);
         let written = self.file.append_line(without_newline(&line));
-        written.and_then(|()| if syncs { self.file.sync() } else { Ok(()) }).map_err(|error| error.problem())
+        written
+            .and_then(|()| if syncs { self.file.sync() } else { Ok(()) })
+            .map_err(|error| log_problem(&error))
     }
+}
+
+fn log_problem(error: &LogError) -> Problem {
+    let source = std::error::Error::source(error).map(|source| format!(": {source}")).unwrap_or_default();
+    Problem::new(Code::Io, format!("{error}{source}"))
 }
 
 fn without_newline(line: &[u8]) -> &[u8] {
@@ -288,7 +326,8 @@ fn result_text(done: &Outcome) -> String {
     match &done.error {
         Some(error) => format!("Error: {}", model_text(error)),
         None => {
-            let lines = done.files.iter().map(|file| format!("{} +{} -{}", file.path, file.added, file.removed));
+            let lines =
+                done.files.iter().map(|file| format!("{} +{} -{}", file.path, file.added, file.removed));
             let files: Vec<String> = lines.collect();
             if files.is_empty() { "nothing to do".to_owned() } else { files.join("\n") }
         }
@@ -301,7 +340,11 @@ pub fn model_text(error: &ErrorReport) -> String {
     for problem in &error.problems {
         if problem.message != error.message {
             let path = problem.path.as_deref().filter(|path| !problem.message.contains(path));
-            text.push_str(&format!("\n{}{}", path.map(|path| format!("{path}: ")).unwrap_or_default(), problem.message));
+            text.push_str(&format!(
+                "\n{}{}",
+                path.map(|path| format!("{path}: ")).unwrap_or_default(),
+                problem.message
+            ));
         }
         if let Some(nearest) = &problem.nearest {
             text.push_str(&format!("\n  line {}: expected '{}'", nearest.line, nearest.expected));

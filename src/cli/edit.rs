@@ -55,7 +55,8 @@ fn from_flags(arguments: &EditArgs) -> Result<(FileEdit, String), Fail> {
     let new = text(arguments.new.as_deref(), arguments.new_file.as_deref(), "new text")?;
     let path = arguments.path.as_deref().ok_or_else(|| Fail::usage("no path is given"))?;
     if old.is_empty() {
-        let problem = Problem::new(Code::Usage, "the old text is empty").with_hint("to make a new file, use 'hunkwise write'");
+        let problem = Problem::new(Code::Usage, "the old text is empty")
+            .with_hint("to make a new file, use 'hunkwise write'");
         return Err(Fail::new(problem.with_path(path.to_string_lossy())));
     }
     let count = match (arguments.expect_count, arguments.replace_all) {

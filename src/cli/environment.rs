@@ -39,7 +39,8 @@ impl Variables {
     /// The flag, then NO_COLOR (not empty), then what forces, then CLICOLOR=0, then the terminal.
     fn resolve(&self, flag: ColorWhen, is_terminal: bool) -> Color {
         let is_set = |value: &Option<OsString>| value.as_ref().is_some_and(|value| !value.is_empty());
-        let forces = |value: &Option<OsString>| value.as_ref().is_some_and(|value| !value.is_empty() && value != "0");
+        let forces =
+            |value: &Option<OsString>| value.as_ref().is_some_and(|value| !value.is_empty() && value != "0");
         let colours = match flag {
             ColorWhen::Always => true,
             ColorWhen::Never => false,
@@ -53,7 +54,9 @@ impl Variables {
     }
 
     fn depth(&self) -> Color {
-        let text = |value: &Option<OsString>| value.as_ref().map_or_else(String::new, |value| value.to_string_lossy().into_owned());
+        let text = |value: &Option<OsString>| {
+            value.as_ref().map_or_else(String::new, |value| value.to_string_lossy().into_owned())
+        };
         let (colorterm, term) = (text(&self.colorterm), text(&self.term));
         if colorterm == "truecolor" || colorterm == "24bit" || term.ends_with("-direct") {
             Color::TrueColor
@@ -67,9 +70,11 @@ impl Variables {
 
 /// Finds `--color` before the command line is parsed, since help and usage errors follow it too.
 pub fn color_flag(arguments: &[OsString]) -> ColorWhen {
-    let texts: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).take_while(|text| text != "--").collect();
+    let texts: Vec<_> =
+        arguments.iter().map(|argument| argument.to_string_lossy()).take_while(|text| text != "--").collect();
     let joined = texts.iter().rev().find_map(|text| text.strip_prefix("--color=").map(str::to_owned));
-    let split = texts.windows(2).rev().find(|pair| pair[0] == "--color").map(|pair| pair[1].clone().into_owned());
+    let split =
+        texts.windows(2).rev().find(|pair| pair[0] == "--color").map(|pair| pair[1].clone().into_owned());
     match joined.or(split).as_deref() {
         Some("always") => ColorWhen::Always,
         Some("never") => ColorWhen::Never,
@@ -97,8 +102,10 @@ pub fn styles(flag: ColorWhen) -> (Style, Style) {
 
 /// Returns the columns to draw for: COLUMNS, else the terminal's, else 80.
 pub fn width(is_terminal: bool) -> usize {
-    let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|&columns| columns > 0);
-    let measured = || if is_terminal { terminal_size::terminal_size().map(|size| usize::from(size.0.0)) } else { None };
+    let stated =
+        std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|&columns| columns > 0);
+    let measured =
+        || if is_terminal { terminal_size::terminal_size().map(|size| usize::from(size.0.0)) } else { None };
     stated.or_else(measured).unwrap_or(DEFAULT_WIDTH)
 }
 
@@ -109,12 +116,15 @@ pub fn rows() -> Option<usize> {
 
 /// Dark unless COLORFGBG says that the background is one of the light colours.
 fn is_dark() -> bool {
-    let background = std::env::var("COLORFGBG").ok().and_then(|pair| pair.rsplit(';').next().map(str::to_owned));
+    let background =
+        std::env::var("COLORFGBG").ok().and_then(|pair| pair.rsplit(';').next().map(str::to_owned));
     !matches!(background.as_deref(), Some("7" | "15"))
 }
 
 fn has_utf8() -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
     // Without any locale, as in many containers, the terminal decides: those of today take UTF-8.
     locale.is_none_or(|locale| {
         let locale = locale.to_ascii_lowercase();
@@ -127,7 +137,9 @@ mod tests {
     use super::*;
 
     fn resolve(variables: &[(&str, &str)], flag: ColorWhen, is_terminal: bool) -> Color {
-        let value = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
+        let value = |name: &str| {
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+        };
         let variables = Variables {
             no_color: value("NO_COLOR"),
             clicolor: value("CLICOLOR"),

@@ -39,12 +39,13 @@ pub fn man(dir: Option<&Path>, console: &Console) -> Result<Exit, Fail> {
         return Ok(Exit::Done);
     };
     create_folder(dir).map_err(|error| Fail::io("make", dir, &error))?;
-    let mut command = Cli::command();
-    command.build();
     let pages = std::iter::once(("hunkwise".to_owned(), Cli::command()));
-    let subcommands = command.get_subcommands().filter(|command| command.get_name() != "help").map(|subcommand| {
+    let subcommands = Cli::command().get_subcommands().cloned().collect::<Vec<_>>();
+    let subcommands = subcommands.into_iter().map(|subcommand| {
         let name = format!("hunkwise-{}", subcommand.get_name());
-        (name.clone(), subcommand.clone().name(name).bin_name(format!("hunkwise {}", subcommand.get_name())))
+        // clap keeps names for ever; there is one page a command.
+        let leaked: &'static str = Box::leak(name.clone().into_boxed_str());
+        (name, subcommand.name(leaked))
     });
     for (name, command) in pages.chain(subcommands) {
         let mut page = Vec::new();
@@ -76,8 +77,8 @@ pub fn schema(name: Option<&str>, console: &Console) -> Result<Exit, Fail> {
         return Ok(Exit::Done);
     };
     let found = schemas.iter().find(|(known, _)| *known == name);
-    let (_, schema) =
-        found.ok_or_else(|| Fail::usage(format!("unknown schema '{name}': there are {}", names.join(", "))))?;
+    let (_, schema) = found
+        .ok_or_else(|| Fail::usage(format!("unknown schema '{name}': there are {}", names.join(", "))))?;
     let text = serde_json::to_string_pretty(schema).unwrap_or_default();
     console.print(|out| writeln!(out, "{text}"))?;
     Ok(Exit::Done)

@@ -49,7 +49,10 @@ pub fn main() -> std::process::ExitCode {
 /// Runs one command line, the program's name first.
 fn run(arguments: &[OsString]) -> Exit {
     let color = environment::color_choice(environment::color_flag(arguments));
-    let parsed = Cli::command().color(color).try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = Cli::command()
+        .color(color)
+        .try_get_matches_from(arguments)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return usage(&error, arguments),
@@ -80,7 +83,8 @@ fn dispatch(command: Command, globals: &Globals, console: &Console) -> Result<Ex
 fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
     use clap::error::ErrorKind;
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    let wants_json = arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json");
+    let wants_json =
+        arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json");
     if !is_help && wants_json {
         let text = error.render().to_string();
         let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();

@@ -115,7 +115,13 @@ pub fn run(args: &PreviewArgs, globals: &Globals, console: &Console) -> Result<E
 }
 
 /// Plays a tape that is held in memory; with `paced`, at the cadence that it was recorded with.
-pub fn play(tape: &[u8], args: &PreviewArgs, globals: &Globals, console: &Console, paced: bool) -> Result<Exit, Fail> {
+pub fn play(
+    tape: &[u8],
+    args: &PreviewArgs,
+    globals: &Globals,
+    console: &Console,
+    paced: bool,
+) -> Result<Exit, Fail> {
     let mut run = Run::new(args, globals, console)?;
     let start = Instant::now();
     for line in tape.split_inclusive(|&byte| byte == b'\n') {
@@ -136,7 +142,9 @@ pub fn play(tape: &[u8], args: &PreviewArgs, globals: &Globals, console: &Consol
 fn listen(input: Option<&Path>) -> Result<mpsc::Receiver<Message>, Fail> {
     let (sender, messages) = mpsc::sync_channel(QUEUED_CHUNKS);
     let signals = sender.clone();
-    if let Ok(mut pending) = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM]) {
+    if let Ok(mut pending) =
+        signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])
+    {
         std::thread::spawn(move || {
             if pending.forever().next().is_some() {
                 let _ = signals.send(Message::Interrupted);
@@ -282,7 +290,9 @@ impl<'a> Run<'a> {
     }
 
     fn tape_line(&mut self, line: &[u8]) -> Result<Flow, Fail> {
-        let Some(delta) = self.tape.line(line).map_err(|error| tape_fail(&error))? else { return Ok(Flow::On) };
+        let Some(delta) = self.tape.line(line).map_err(|error| tape_fail(&error))? else {
+            return Ok(Flow::On);
+        };
         // What was due before this delta came goes out at its own time.
         while let Some(due) = self.live.due().filter(|&due| due <= delta.time_ms) {
             self.tape_ms = Some(due);
@@ -408,7 +418,13 @@ mod tests {
 
     #[test]
     fn a_cut_character_is_held_back() {
-        for (bytes, held) in [("é".as_bytes(), 0), (&"é".as_bytes()[..1], 1), (&"a😀".as_bytes()[..4], 3), (b"a\xFF", 0), (b"abc", 0)] {
+        for (bytes, held) in [
+            ("é".as_bytes(), 0),
+            (&"é".as_bytes()[..1], 1),
+            (&"a😀".as_bytes()[..4], 3),
+            (b"a\xFF", 0),
+            (b"abc", 0),
+        ] {
             assert_eq!(incomplete_suffix(bytes), held, "{bytes:?}");
         }
     }

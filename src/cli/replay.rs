@@ -116,8 +116,16 @@ fn tell(summary: &ReplaySummary, path: &Path, console: &Console) -> bool {
     count(summary.unknown_events, "event of an unknown kind", "events of unknown kinds");
     count(summary.skipped_long, "line skipped, longer than 32 MiB", "lines skipped, longer than 32 MiB");
     count(summary.duplicates, "repeated call or result passed over", "repeated calls or results passed over");
-    count(summary.inherited_calls, "call of the parent session passed over", "calls of the parent session passed over");
-    count(summary.replaced_characters, "invalid character shown as U+FFFD", "invalid characters shown as U+FFFD");
+    count(
+        summary.inherited_calls,
+        "call of the parent session passed over",
+        "calls of the parent session passed over",
+    );
+    count(
+        summary.replaced_characters,
+        "invalid character shown as U+FFFD",
+        "invalid characters shown as U+FFFD",
+    );
     if summary.bad_line_count > 0 {
         let lines: Vec<String> = summary.bad_lines.iter().map(ToString::to_string).collect();
         let more = if summary.bad_line_count > lines.len() { ", ..." } else { "" };
@@ -147,12 +155,16 @@ impl Filter {
     fn new(args: &ReplayArgs) -> Result<Self, Fail> {
         let path = match &args.path {
             None => None,
-            Some(glob) => Some(Glob::new(glob).map_err(|error| Fail::usage(format!("--path: {error}")))?.compile_matcher()),
+            Some(glob) => Some(
+                Glob::new(glob).map_err(|error| Fail::usage(format!("--path: {error}")))?.compile_matcher(),
+            ),
         };
         let status = match &args.status {
             None => None,
             Some(name) => Some(status(name).ok_or_else(|| {
-                Fail::usage(format!("unknown status '{name}': there are applied, partial, failed, rejected, held and unknown"))
+                Fail::usage(format!(
+                    "unknown status '{name}': there are applied, partial, failed, rejected, held and unknown"
+                ))
             })?),
         };
         Ok(Filter { path, status, tool: args.tool.clone(), call: args.call.clone(), turns: args.turn })
@@ -160,13 +172,17 @@ impl Filter {
 
     fn wants(&self, card: &Card) -> bool {
         let by_path = |glob: &GlobMatcher| {
-            card.files.iter().any(|file| glob.is_match(&file.path) || file.from.as_ref().is_some_and(|from| glob.is_match(from)))
+            card.files.iter().any(|file| {
+                glob.is_match(&file.path) || file.from.as_ref().is_some_and(|from| glob.is_match(from))
+            })
         };
         self.path.as_ref().is_none_or(by_path)
             && self.status.is_none_or(|status| status == card.status)
             && self.tool.as_ref().is_none_or(|tool| *tool == card.source.tool)
             && self.call.as_ref().is_none_or(|call| card.source.call_id.as_ref() == Some(call))
-            && self.turns.is_none_or(|turns| card.source.turn.is_some_and(|turn| (turns.first..=turns.last).contains(&turn)))
+            && self.turns.is_none_or(|turns| {
+                card.source.turn.is_some_and(|turn| (turns.first..=turns.last).contains(&turn))
+            })
     }
 }
 
@@ -236,7 +252,8 @@ impl<'a> CardPrinter<'a> {
     /// Ends the printing.
     pub fn finish(mut self) -> Result<(), Fail> {
         let flushed = if self.closed { Ok(()) } else { self.out.flush() };
-        let failed = self.failed.take().or(flushed.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe));
+        let failed =
+            self.failed.take().or(flushed.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe));
         // What is still buffered after a closed pipe has no reader.
         let _ = self.out.into_parts();
         match failed {

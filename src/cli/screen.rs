@@ -35,7 +35,8 @@ enum Kind {
 impl Screen {
     /// Returns the screen for the output that was asked for.
     pub fn new(style: Style, is_json: bool, is_quiet: bool) -> Self {
-        let redraws = io::stdout().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb");
+        let redraws =
+            io::stdout().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb");
         let kind = match (is_json, is_quiet) {
             (true, _) => Kind::Json,
             (false, true) => Kind::Silent,

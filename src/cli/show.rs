@@ -26,18 +26,29 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     for (note, line) in &parsed.notes {
         console.note(&format!("patch line {line}: {note}"));
     }
-    let mut printer = CardPrinter::new(console, if console.is_json { CardOutput::Json } else { args.output.into() });
+    let mut printer =
+        CardPrinter::new(console, if console.is_json { CardOutput::Json } else { args.output.into() });
     // One card an edit: each stands for itself, and a long patch is read file by file.
     for edit in &parsed.patch.edits {
         let line = edit.line_number;
         let (files, diffs) = stored::of_patch(&crate::patch::Patch { edits: vec![edit.clone()] });
-        let title = files.first().map(|file| format!("{} {}", operation_word(file.operation), file.path)).unwrap_or_default();
+        let title = files
+            .first()
+            .map(|file| format!("{} {}", operation_word(file.operation), file.path))
+            .unwrap_or_default();
         printer.card(&Card {
             schema: CardSchema::V1,
             card: CardKind::Diff,
             title,
             status: CardStatus::Unknown,
-            source: Source { format: dialect.name().to_owned(), line, call_id: None, tool: "apply_patch".to_owned(), turn: None, time: None },
+            source: Source {
+                format: dialect.name().to_owned(),
+                line,
+                call_id: None,
+                tool: "apply_patch".to_owned(),
+                turn: None,
+                time: None,
+            },
             files,
             diffs,
             message: None,
@@ -46,7 +57,9 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     printer.finish()?;
     match parsed.malformed {
         Some(problem) => Err(Fail::new(problem)),
-        None if parsed.patch.edits.is_empty() => Err(Fail::new(Problem::new(Code::NoEdits, "the patch has no file edit"))),
+        None if parsed.patch.edits.is_empty() => {
+            Err(Fail::new(Problem::new(Code::NoEdits, "the patch has no file edit")))
+        }
         None => Ok(Exit::Done),
     }
 }

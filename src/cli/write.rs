@@ -52,6 +52,7 @@ fn arguments(edit: &FileEdit) -> String {
     let Body::Content(content) = &edit.body else { return "{}".to_owned() };
     match std::str::from_utf8(&content.bytes) {
         Ok(text) => json!({ "file_path": edit.path.shown(), "content": text }).to_string(),
-        Err(_) => json!({ "file_path": edit.path.shown(), "contentBase64": STANDARD.encode(&content.bytes) }).to_string(),
+        Err(_) => json!({ "file_path": edit.path.shown(), "contentBase64": STANDARD.encode(&content.bytes) })
+            .to_string(),
     }
 }

@@ -1,1 +1,29 @@
 //! The only room that opens files.
+//!
+//! A [`Root`] says what stands at a path and whether it may be touched; [`commit`](commit::commit) writes a plan, all
+//! of it or nothing. Beside them: the session log ([`log`]) and inputs that are named on the command line ([`input`]).
+//! Nothing here reads the environment or the clock, prints, or catches signals: what it needs of them is an argument.
+//!
+//! Unix only: names are bytes, and folders are held open while names in them are changed.
+
+pub mod commit;
+mod error;
+mod folder;
+pub mod input;
+pub mod log;
+mod publish;
+pub mod root;
+mod stage;
+#[cfg(test)]
+mod tree;
+
+pub use commit::CommitOptions;
+pub use commit::Committed;
+pub use commit::commit;
+pub use error::CommitError;
+pub use error::Doing;
+pub use log::LogError;
+pub use log::LogFile;
+pub use root::LookOptions;
+pub use root::Root;
+pub use root::RootError;

@@ -220,7 +220,7 @@ impl Planner {
     }
 
     fn probe_hunk(&mut self, edit: &FileEdit, requested: &[Hunk]) -> Result<Placement, Problem> {
-        let index = self.rename_source(edit, requested)?;
+        let index = self.source(edit)?;
         let Some(hunk) = requested.last() else { return Ok(Placement::Unknown) };
         let document = self.text_of(index)?;
         match hunks::plan(&document, std::slice::from_ref(hunk), requested.len(), self.options) {
@@ -238,7 +238,7 @@ impl Planner {
     /// have their places yet.
     pub fn draft(&mut self, edit: &FileEdit, closed: usize) -> Option<PlannedEdit> {
         let Body::Hunks(requested) = &edit.body else { return None };
-        let index = self.rename_source(edit, requested).ok()?;
+        let index = self.source(edit).ok()?;
         let document = self.text_of(index).ok()?;
         let planned = hunks::plan(&document, requested.get(..closed)?, 1, self.options).ok()?;
         Some(PlannedEdit {
@@ -398,13 +398,7 @@ impl Planner {
 
     fn plan_delete(&mut self, number: usize, edit: &FileEdit) -> Result<PlannedEdit, Problem> {
         let index = self.entry_of(&edit.path, false)?;
-        let is_link = matches!(
-            (&self.entries[index].now, &self.entries[index].given),
-            (Now::AsGiven, FileState::Other(SYMLINK))
-        );
-        if !is_link {
-            self.expect_file(index, &edit.path)?;
-        }
+        self.expect_file(index, &edit.path)?;
         self.expect_hash(index, edit)?;
         let before = self.document(index);
         self.set(index, number, Now::Gone);
@@ -417,7 +411,7 @@ impl Planner {
         edit: &FileEdit,
         requested: &[Hunk],
     ) -> Result<PlannedEdit, Vec<Problem>> {
-        let source = self.rename_source(edit, requested).map_err(|problem| vec![problem])?;
+        let source = self.source(edit).map_err(|problem| vec![problem])?;
         self.expect_hash(source, edit).map_err(|problem| vec![problem])?;
         let target = self.rename_target(edit, source).map_err(|problem| vec![problem]);
         if requested.is_empty() {
@@ -464,26 +458,8 @@ impl Planner {
         }
     }
 
-    fn rename_source(&self, edit: &FileEdit, requested: &[Hunk]) -> Result<usize, Problem> {
-        let index = match self.entry_of(&edit.path, edit.move_to.is_none()) {
-            Ok(index) => index,
-            Err(problem) => return Err(problem),
-        };
-        let is_link = matches!(
-            (&self.entries[index].now, &self.entries[index].given),
-            (Now::AsGiven, FileState::Other(SYMLINK))
-        );
-        if is_link && requested.is_empty() {
-            return Ok(index);
-        }
-        if is_link {
-            let message = format!(
-                "{} is a symbolic link: it can be moved, but not moved and edited at once",
-                edit.path.shown()
-            );
-            return Err(Problem::new(Code::NotAFile, message)
-                .with_hint("edit the file that the link leads to in an update of its own"));
-        }
+    fn source(&self, edit: &FileEdit) -> Result<usize, Problem> {
+        let index = self.entry_of(&edit.path, edit.move_to.is_none())?;
         self.expect_file(index, &edit.path)?;
         Ok(index)
     }
@@ -631,9 +607,6 @@ impl Planner {
             .position(|entry| matches!(&entry.now, Now::Content(version) if version.origin == Some(index)))
     }
 }
-
-/// How `disk/` names a symbolic link that is not followed.
-pub const SYMLINK: &str = "symbolic link";
 
 impl Version {
     fn advance(&mut self, splices: Splices, before: Option<&Document>) {

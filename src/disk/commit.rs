@@ -1,0 +1,1233 @@
+//! Writing a plan: all of it, or nothing.
+//!
+//! In order: folders that are missing are made; every new content is written to a temporary beside its target; every
+//! preimage is compared again; then names change. What changes names is a list of steps, each of which can be undone
+//! except the last, which needs no undoing: so a plan for one file is one rename. After the last step the old files,
+//! which until then have hidden names, are removed.
+//!
+//! A failure or an interruption before the end takes everything back, in reverse. A process that is killed in the
+//! middle of several files leaves some of them changed and temporaries named `.hunkwise-*` behind; every name that the
+//! steps use is chosen before the first of them, so that a journal can name them all. With `sync`, content is on the
+//! disk before its name is, and names are on the disk before the old files go.
+//!
+//! Where the file system can't let two names change places, the old file gets a second name first, and where it can't
+//! do that either, it is moved away: its path is then missing for a moment.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::fs::File;
+use std::sync::Arc;
+
+use rustix::fs::FileType;
+use rustix::fs::Stat;
+use rustix::io::Errno;
+
+use super::error::CommitError;
+use super::error::Doing;
+use super::error::system_error;
+use super::folder::Folders;
+use super::folder::Moment;
+use super::folder::Place;
+use super::folder::Rig;
+use super::publish::Publisher;
+use super::publish::Step;
+use super::publish::Through;
+use super::root::Root;
+use super::root::mode_of;
+use super::root::stamp_of;
+use super::stage;
+use crate::plan::After;
+use crate::plan::FileState;
+use crate::plan::FoundFile;
+use crate::plan::Plan;
+use crate::plan::PlannedFile;
+use crate::report::Operation;
+use crate::text::Document;
+use crate::text::PathText;
+
+/// A file that was so young when it was read may have changed since without its times telling: clocks of file systems
+/// tick at most every 10 ms.
+const YOUNG_NS: i128 = 20_000_000;
+
+/// How a plan is written.
+#[derive(Clone, Copy)]
+pub struct CommitOptions<'a> {
+    /// Waits until everything is on the disk.
+    pub sync: bool,
+    /// Writes through files that are there: keeps owner and hard links, but a reader may see half of the new content.
+    pub in_place: bool,
+    /// A time before the first file was read, in nanoseconds since 1970. Files that changed less than 20 ms before it
+    /// are compared byte by byte; without it all are.
+    pub read_since_ns: Option<i128>,
+    /// Tells whether the run is to end; asked last before names change.
+    pub interrupted: &'a dyn Fn() -> bool,
+}
+
+impl fmt::Debug for CommitOptions<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CommitOptions { sync, in_place, read_since_ns, .. } = self;
+        formatter
+            .debug_struct("CommitOptions")
+            .field("sync", sync)
+            .field("in_place", in_place)
+            .field("read_since_ns", read_since_ns)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is to be known of a plan that was written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Committed {
+    /// Files that had other hard links, which still name the old bytes, and how many.
+    pub hard_links_broken: Vec<(PathText, u64)>,
+    /// Old files under hidden names that could not be removed, relative to the root.
+    pub left_behind: Vec<PathText>,
+    /// Folders, relative to the root, of which it is not known whether their names are on the disk.
+    pub unsynced: Vec<PathText>,
+}
+
+/// Writes a plan, all of it or nothing.
+///
+/// # Errors
+/// On every error nothing is written, and no temporary or new folder stays; only [`CommitError::NotUndone`] says
+/// otherwise.
+pub fn commit(root: &Root, plan: &Plan, options: &CommitOptions<'_>) -> Result<Committed, CommitError> {
+    commit_with(root, plan, options, Rig::none())
+}
+
+fn commit_with(
+    root: &Root,
+    plan: &Plan,
+    options: &CommitOptions<'_>,
+    rig: Rig<'_>,
+) -> Result<Committed, CommitError> {
+    let layout = Layout::of(plan)?;
+    let mut run = Run {
+        layout: &layout,
+        options,
+        folders: Folders::new(root, rig),
+        publisher: Publisher::new(options.sync),
+        steps: Steps::default(),
+        made: Vec::new(),
+        staged: Vec::new(),
+        written_through: HashSet::new(),
+        hard_links_broken: Vec::new(),
+    };
+    match run.write() {
+        Ok(()) => Ok(run.finish()),
+        Err(cause) => Err(run.take_back(cause)),
+    }
+}
+
+/// One file of the plan, with its paths taken apart.
+struct Job<'a> {
+    file: &'a PlannedFile,
+    target: Place,
+    /// Of a rename to another path: what goes.
+    source: Option<Place>,
+    /// The preimage, unless a new file is made of it.
+    before: Option<&'a FoundFile>,
+}
+
+impl Job<'_> {
+    /// Returns where the preimage stands.
+    fn preimage_place(&self) -> &Place {
+        self.source.as_ref().unwrap_or(&self.target)
+    }
+
+    /// Returns the file that stands at the target before.
+    fn occupant(&self) -> Option<&FoundFile> {
+        match &self.file.target_before {
+            FileState::File(found) => Some(found),
+            _ if self.source.is_none() => self.before,
+            _ => None,
+        }
+    }
+
+    fn error(&self, doing: Doing) -> impl FnOnce(std::io::Error) -> CommitError + use<> {
+        system_error(&self.file.path, doing)
+    }
+
+    fn stale(&self) -> CommitError {
+        CommitError::Stale { path: self.file.path.clone() }
+    }
+
+    fn in_the_way(&self) -> CommitError {
+        CommitError::Exists { path: self.file.path.clone() }
+    }
+}
+
+/// All files of the plan, with the places that become free and those that are filled.
+struct Layout<'a> {
+    jobs: Vec<Job<'a>>,
+    /// Places from which a file goes.
+    vacated: HashSet<Place>,
+    /// Places to which a file comes.
+    wanted: HashSet<Place>,
+}
+
+impl<'a> Layout<'a> {
+    fn of(plan: &'a Plan) -> Result<Self, CommitError> {
+        let mut layout = Layout { jobs: Vec::new(), vacated: HashSet::new(), wanted: HashSet::new() };
+        for file in &plan.files {
+            let not_a_file = || CommitError::NotAFile { path: file.path.clone() };
+            let target = Place::of(&file.target).ok_or_else(not_a_file)?;
+            let source = match &file.source {
+                Some(source) => Some(Place::of(source).ok_or_else(not_a_file)?),
+                None => None,
+            };
+            let source = source.filter(|source| *source != target);
+            if matches!(file.target_before, FileState::Other(_) | FileState::Refused(_)) {
+                return Err(not_a_file());
+            }
+            let places = if file.after.is_some() { &mut layout.wanted } else { &mut layout.vacated };
+            if !places.insert(target.clone()) {
+                return Err(CommitError::Exists { path: file.path.clone() });
+            }
+            layout.vacated.extend(source.clone());
+            let before = match (&file.before, &file.target_before) {
+                (Some(_), _) if file.operation == Operation::Copy => None,
+                (None, FileState::File(found)) if file.operation == Operation::Update => Some(found),
+                (before, _) => before.as_ref(),
+            };
+            layout.jobs.push(Job { file, target, source, before });
+        }
+        Ok(layout)
+    }
+}
+
+/// The steps of all files: first what stands in another's way goes, then everything comes, then the rest goes.
+#[derive(Default)]
+struct Steps<'a> {
+    hide: Vec<(&'a PathText, Step<'a>)>,
+    publish: Vec<(&'a PathText, Step<'a>)>,
+    drop: Vec<(&'a PathText, Step<'a>)>,
+}
+
+/// A commit on its way.
+struct Run<'a> {
+    layout: &'a Layout<'a>,
+    options: &'a CommitOptions<'a>,
+    folders: Folders<'a>,
+    publisher: Publisher,
+    steps: Steps<'a>,
+    /// Folders that were made, outermost first.
+    made: Vec<Place>,
+    /// Temporaries that were made; most have another name at the end.
+    staged: Vec<Place>,
+    /// Device and inode of files that are to be overwritten.
+    written_through: HashSet<(u64, u64)>,
+    hard_links_broken: Vec<(PathText, u64)>,
+}
+
+impl<'a> Run<'a> {
+    fn write(&mut self) -> Result<(), CommitError> {
+        let jobs = &self.layout.jobs;
+        for job in jobs {
+            if (self.options.interrupted)() {
+                return Err(CommitError::Interrupted);
+            }
+            self.prepare(job)?;
+        }
+        for job in jobs {
+            self.compare(job)?;
+        }
+        if (self.options.interrupted)() {
+            return Err(CommitError::Interrupted);
+        }
+        let Steps { hide, publish, drop } = std::mem::take(&mut self.steps);
+        let mut steps = hide.into_iter().chain(publish).chain(drop).peekable();
+        while let Some((path, step)) = steps.next() {
+            self.folders.about_to(Moment::Step, path).map_err(system_error(path, Doing::Rename))?;
+            if steps.peek().is_some() {
+                self.publisher.take(&mut self.folders, step, path)?;
+            } else {
+                self.publisher.take_last(&mut self.folders, step, path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the folders and the temporary of one file, and says which steps it takes.
+    fn prepare(&mut self, job: &'a Job<'a>) -> Result<(), CommitError> {
+        let Some(after) = &job.file.after else {
+            self.remove_later(job, &job.target);
+            return Ok(());
+        };
+        if job.source.is_some() || job.before.is_none() {
+            self.make_folders(job)?;
+        }
+        if let Some(before) = job.before {
+            if self.keeps_inode(job, after) {
+                return self.prepare_kept(job, before, after);
+            }
+            // The file that a renamed link led to keeps all its names.
+            if before.hard_links > 1 && !self.is_link_at(job.preimage_place()) {
+                self.hard_links_broken.push((job.file.path.clone(), before.hard_links - 1));
+            }
+        }
+        let staged = self.stage(job, after)?;
+        if let Some(source) = &job.source {
+            self.remove_later(job, source);
+        }
+        self.arrive_later(job, staged);
+        Ok(())
+    }
+
+    /// Prepares a file whose inode stays: it may get another name, then other content, then another mode.
+    fn prepare_kept(
+        &mut self,
+        job: &'a Job<'a>,
+        before: &'a FoundFile,
+        after: &'a After,
+    ) -> Result<(), CommitError> {
+        if let Some(source) = &job.source {
+            self.prepare_move(job, source, before)?;
+        }
+        if !matches!(after, After::Same) {
+            if !self.written_through.insert((before.stamp.device, before.stamp.inode)) {
+                return Err(CommitError::SameFile { path: job.file.path.clone() });
+            }
+            let preimage = self.whole_preimage(job, before)?;
+            let through = Through { at: job.target.clone(), before, after, preimage };
+            self.steps.publish.push((&job.file.path, Step::WriteThrough(through)));
+        }
+        if let Some(mode) = job.file.mode.filter(|mode| mode & 0o7777 != before.mode & 0o7777) {
+            let step = Step::SetMode { at: job.target.clone(), mode, mode_before: before.mode };
+            self.steps.publish.push((&job.file.path, step));
+        }
+        Ok(())
+    }
+
+    fn prepare_move(
+        &mut self,
+        job: &'a Job<'a>,
+        source: &Place,
+        before: &FoundFile,
+    ) -> Result<(), CommitError> {
+        let occupant = job.occupant().map(|occupant| (occupant.stamp.device, occupant.stamp.inode));
+        if occupant == Some((before.stamp.device, before.stamp.inode)) {
+            // Two names of one file. A rename between hard links does nothing at all, so only the source goes. With
+            // one link they are two spellings of one name, and removing one would remove the file.
+            if before.hard_links < 2 {
+                return Err(job.in_the_way());
+            }
+            self.remove_later(job, source);
+            return Ok(());
+        }
+        let mut from = source.clone();
+        if self.layout.wanted.contains(source) {
+            from = source.hidden_beside();
+            let step = Step::Hide { at: source.clone(), hidden: from.clone() };
+            self.steps.hide.push((&job.file.path, step));
+        }
+        self.arrive_later(job, from);
+        Ok(())
+    }
+
+    /// Returns the bytes that a file which is overwritten can be restored from.
+    fn whole_preimage(&self, job: &Job<'_>, before: &FoundFile) -> Result<Arc<Document>, CommitError> {
+        if is_read(before) {
+            return Ok(Arc::clone(&before.document));
+        }
+        let read = self.folders.root().read(&job.preimage_place().path());
+        match read.map_err(job.error(Doing::Read))? {
+            Some((_, bytes)) => Ok(Arc::new(Document::new(bytes))),
+            None => Err(job.stale()),
+        }
+    }
+
+    /// Tells whether the file is changed where it is, not replaced by a new one.
+    fn keeps_inode(&mut self, job: &Job<'_>, after: &After) -> bool {
+        // On another file system the content has to be copied.
+        if job.source.is_some() && !self.is_one_device(job) {
+            return false;
+        }
+        match after {
+            After::Same => true,
+            // A link that is renamed with edits becomes a file; there is nothing to write through.
+            After::Spliced(_) | After::Whole(_) => {
+                self.options.in_place && !self.is_link_at(job.preimage_place())
+            }
+        }
+    }
+
+    fn is_link_at(&mut self, place: &Place) -> bool {
+        self.folders.stat(place).is_ok_and(|stands| stands.is_some_and(|stat| is_link(&stat)))
+    }
+
+    fn is_one_device(&mut self, job: &Job<'_>) -> bool {
+        let mut device = |place: &Place| {
+            let folder = self.folders.folder(place.folder()).ok()?;
+            rustix::fs::fstat(&*folder).ok().map(|stat| stamp_of(&stat).device)
+        };
+        device(job.preimage_place()) == device(&job.target)
+    }
+
+    fn remove_later(&mut self, job: &'a Job<'a>, at: &Place) {
+        let hidden = at.hidden_beside();
+        self.publisher.remove_at_end(hidden.clone());
+        let is_in_the_way = self.layout.wanted.contains(at);
+        let list = if is_in_the_way { &mut self.steps.hide } else { &mut self.steps.drop };
+        list.push((&job.file.path, Step::Hide { at: at.clone(), hidden }));
+    }
+
+    fn arrive_later(&mut self, job: &'a Job<'a>, from: Place) {
+        let to = job.target.clone();
+        let step = match job.occupant() {
+            Some(occupant) if !self.layout.vacated.contains(&to) => {
+                let backup = to.hidden_beside();
+                Step::Replace { from, to, backup, occupant: occupant.stamp }
+            }
+            _ => Step::Arrive { from, to },
+        };
+        self.steps.publish.push((&job.file.path, step));
+    }
+
+    fn make_folders(&mut self, job: &Job<'_>) -> Result<(), CommitError> {
+        let error = || job.error(Doing::MakeFolder);
+        for place in self.folders.missing(job.target.folder()).map_err(error())? {
+            if self.folders.make_folder(&place).map_err(error())? {
+                self.made.push(place);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a file's content to a temporary beside its target.
+    fn stage(&mut self, job: &Job<'_>, after: &After) -> Result<Place, CommitError> {
+        let file = job.file;
+        let write_error = || job.error(Doing::Write);
+        let mode = file.mode.or(job.before.map(|before| before.mode));
+        let made_with = match (mode, &file.before) {
+            (Some(_), _) => stage::PRIVATE_MODE,
+            (None, Some(copied)) => copied.mode & 0o777,
+            (None, None) => 0o666,
+        };
+        let at = job.target.hidden_beside();
+        let mut temporary = self.folders.create(&at, made_with).map_err(write_error())?;
+        self.staged.push(at.clone());
+        self.folders.about_to(Moment::Write, &file.path).map_err(write_error())?;
+        stage::write_content(&mut temporary, file.before.as_ref(), after).map_err(write_error())?;
+        if job.before.is_some() {
+            self.carry_over(job, &temporary)?;
+        }
+        if let Some(mode) = mode {
+            let mode_error = || job.error(Doing::SetMode);
+            self.folders.about_to(Moment::SetMode, &file.path).map_err(mode_error())?;
+            stage::set_mode(&temporary, mode).map_err(mode_error())?;
+        }
+        if self.options.sync {
+            temporary.sync_all().map_err(write_error())?;
+        }
+        Ok(at)
+    }
+
+    fn carry_over(&mut self, job: &Job<'_>, temporary: &File) -> Result<(), CommitError> {
+        let path = job.preimage_place().path();
+        let root = self.folders.root();
+        let opened = match root.open_file(&path) {
+            // The preimage is what a link leads to.
+            Err(Errno::LOOP) => match root.follow(&path) {
+                Some((real, _)) => root.open_file(&real),
+                None => Err(Errno::NOENT),
+            },
+            opened => opened,
+        };
+        let preimage = match opened {
+            Err(Errno::NOENT | Errno::LOOP) => return Err(job.stale()),
+            opened => opened.map_err(|errno| job.error(Doing::Read)(errno.into()))?,
+        };
+        let owner_error = |source| CommitError::Owner { path: job.file.path.clone(), source };
+        self.folders.about_to(Moment::CarryOver, &job.file.path).map_err(owner_error)?;
+        stage::carry_over(&preimage, temporary).map_err(owner_error)
+    }
+
+    /// Compares what stands at a file's places with what was read.
+    fn compare(&mut self, job: &Job<'_>) -> Result<(), CommitError> {
+        let file = job.file;
+        self.folders.about_to(Moment::Compare, &file.path).map_err(job.error(Doing::Read))?;
+        match (job.before, &file.before) {
+            (Some(before), _) => self.compare_file(job, job.preimage_place(), before)?,
+            (None, Some(copied)) => {
+                let real = file.from.as_ref().and_then(|from| self.folders.root().follow(from));
+                let place = real.and_then(|(real, _)| Place::of(&real)).ok_or_else(|| job.stale())?;
+                self.compare_file(job, &place, copied)?;
+            }
+            (None, None) => {}
+        }
+        let is_compared = job.before.is_some() && job.source.is_none();
+        let is_freed = file.after.is_some() && self.layout.vacated.contains(&job.target);
+        if is_compared || is_freed {
+            return Ok(());
+        }
+        match &file.target_before {
+            FileState::File(occupant) => self.compare_file(job, &job.target, occupant),
+            _ => match self.folders.stat(&job.target).map_err(job.error(Doing::Read))? {
+                Some(_) => Err(job.in_the_way()),
+                None => Ok(()),
+            },
+        }
+    }
+
+    fn compare_file(&mut self, job: &Job<'_>, at: &Place, found: &FoundFile) -> Result<(), CommitError> {
+        let stands = self.folders.stat(at).map_err(job.error(Doing::Read))?;
+        let mut stat = stands.ok_or_else(|| job.stale())?;
+        let mut real = at.path();
+        if is_link(&stat) {
+            (real, stat) = self.folders.root().follow(&real).ok_or_else(|| job.stale())?;
+        }
+        if stamp_of(&stat) != found.stamp || mode_of(&stat) != found.mode {
+            return Err(job.stale());
+        }
+        let is_old =
+            self.options.read_since_ns.is_some_and(|since| found.stamp.changed_ns + YOUNG_NS <= since);
+        if is_old || !is_read(found) {
+            return Ok(());
+        }
+        match self.folders.root().read(&real).map_err(job.error(Doing::Read))? {
+            Some((_, bytes)) if bytes == found.document.bytes() => Ok(()),
+            _ => Err(job.stale()),
+        }
+    }
+
+    /// Makes sure of the names, removes the old files and says what is to be known.
+    fn finish(mut self) -> Committed {
+        let unsynced = if self.options.sync { self.sync_folders() } else { Vec::new() };
+        let left_behind = self.publisher.remove_garbage(&mut self.folders);
+        Committed { hard_links_broken: self.hard_links_broken, left_behind, unsynced }
+    }
+
+    fn sync_folders(&mut self) -> Vec<PathText> {
+        let named = self.layout.jobs.iter().flat_map(|job| job.source.iter().chain([&job.target]));
+        let mut folders: Vec<Vec<u8>> =
+            named.chain(&self.made).map(|place| place.folder().to_vec()).collect();
+        folders.sort();
+        folders.dedup();
+        folders.retain(|folder| self.folders.sync(folder).is_err());
+        folders.into_iter().map(PathText::new).collect()
+    }
+
+    /// Undoes what was done, and removes everything that was made.
+    fn take_back(mut self, cause: CommitError) -> CommitError {
+        let strays = self.publisher.undo_all(&mut self.folders);
+        for place in &self.staged {
+            // What could not be undone may have left the only copy of an old file under a temporary's name. One that
+            // can't be removed is what a killed run leaves too.
+            if strays.iter().all(|(_, now)| now != place) {
+                let _ = self.folders.remove(place);
+            }
+        }
+        for place in self.made.iter().rev() {
+            // Somebody else may have put something in it, and then it stays.
+            let _ = self.folders.remove_folder(place);
+        }
+        if strays.is_empty() {
+            return cause;
+        }
+        let strays = strays.into_iter().map(|(place, now)| (place.path(), now.path())).collect();
+        CommitError::NotUndone { cause: Box::new(cause), strays }
+    }
+}
+
+fn is_link(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::Symlink
+}
+
+/// Tells whether a file's bytes were read, not only its metadata.
+fn is_read(found: &FoundFile) -> bool {
+    found.document.bytes().len() as u64 == found.stamp.size
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "disk/ is the room that opens files")]
+mod tests {
+    use std::cell::Cell;
+    use std::collections::BTreeMap;
+    use std::io;
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::super::folder::Ways;
+    use super::super::root::LookOptions;
+    use super::super::tree::Node;
+    use super::super::tree::Tree;
+    use super::super::tree::link;
+    use super::super::tree::nodes;
+    use super::super::tree::text;
+    use super::super::tree::with_mode;
+    use super::*;
+    use crate::plan::Given;
+    use crate::report::Code;
+    use crate::text::Splice;
+    use crate::text::Splices;
+
+    type Nodes = BTreeMap<String, Node>;
+
+    const OPTIONS: CommitOptions<'static> =
+        CommitOptions { sync: false, in_place: false, read_since_ns: None, interrupted: &|| false };
+    const IN_PLACE: CommitOptions<'static> = CommitOptions { in_place: true, ..OPTIONS };
+
+    /// What some file systems can't do, from all to nothing.
+    const WAYS: [Ways; 4] = [
+        Ways { exchange: true, no_replace: true, hard_links: true },
+        Ways { exchange: false, no_replace: true, hard_links: true },
+        Ways { exchange: false, no_replace: false, hard_links: true },
+        Ways { exchange: false, no_replace: false, hard_links: false },
+    ];
+
+    /// Plans as the planner does: every path is looked at, then files are planned from what was found.
+    struct Planning {
+        root: Root,
+        plan: Plan,
+    }
+
+    impl Planning {
+        fn of(tree: &Tree) -> Self {
+            Planning { root: Root::open(&tree.root()).unwrap(), plan: Plan::default() }
+        }
+
+        fn look(&self, path: &str, follow: bool) -> Given {
+            let options = LookOptions { follow, force: true, ..LookOptions::default() };
+            self.root.look(&path.into(), &options)
+        }
+
+        fn found(&self, path: &str, follow: bool) -> (PathText, FoundFile) {
+            let given = self.look(path, follow);
+            match given.state {
+                FileState::File(found) => (given.real, found),
+                other => panic!("{path}: {other:?}"),
+            }
+        }
+
+        fn push(mut self, file: PlannedFile) -> Self {
+            self.plan.files.push(file);
+            self
+        }
+
+        fn create(self, path: &str, content: &str) -> Self {
+            let given = self.look(path, true);
+            self.push(PlannedFile {
+                operation: Operation::Create,
+                path: given.real.clone(),
+                from: None,
+                target: given.real,
+                target_before: given.state,
+                source: None,
+                before: None,
+                after: Some(whole(content)),
+                mode: None,
+            })
+        }
+
+        fn update(self, path: &str, after: After) -> Self {
+            let (real, found) = self.found(path, true);
+            self.push(PlannedFile {
+                operation: Operation::Update,
+                path: real.clone(),
+                from: None,
+                target: real,
+                target_before: FileState::File(found.clone()),
+                source: None,
+                before: Some(found),
+                after: Some(after),
+                mode: None,
+            })
+        }
+
+        fn delete(self, path: &str) -> Self {
+            let (real, found) = self.found(path, false);
+            self.push(PlannedFile {
+                operation: Operation::Delete,
+                path: real.clone(),
+                from: None,
+                target: real,
+                target_before: FileState::File(found.clone()),
+                source: None,
+                before: Some(found),
+                after: None,
+                mode: None,
+            })
+        }
+
+        fn rename(self, from: &str, to: &str, after: After) -> Self {
+            let (source, found) = self.found(from, false);
+            let given = self.look(to, true);
+            self.push(PlannedFile {
+                operation: Operation::Rename,
+                path: given.real.clone(),
+                from: Some(source.clone()),
+                target: given.real,
+                target_before: given.state,
+                source: Some(source),
+                before: Some(found),
+                after: Some(after),
+                mode: None,
+            })
+        }
+
+        fn with_mode(mut self, mode: u32) -> Self {
+            self.plan.files.last_mut().unwrap().mode = Some(mode);
+            self
+        }
+
+        fn copied(mut self) -> Self {
+            let file = self.plan.files.last_mut().unwrap();
+            (file.operation, file.source) = (Operation::Copy, None);
+            self
+        }
+
+        fn commit(&self, options: &CommitOptions<'_>) -> Result<Committed, CommitError> {
+            commit(&self.root, &self.plan, options)
+        }
+
+        fn commit_with(
+            &self,
+            options: &CommitOptions<'_>,
+            ways: Ways,
+            before: &dyn Fn(Moment, &PathText) -> io::Result<()>,
+        ) -> Result<Committed, CommitError> {
+            commit_with(&self.root, &self.plan, options, Rig { before, ways })
+        }
+    }
+
+    fn whole(content: &str) -> After {
+        After::Whole(Arc::new(Document::new(content.into())))
+    }
+
+    /// Replaces the first byte.
+    fn first_byte(new: &str) -> After {
+        After::Spliced(Splices::new(vec![Splice { range: 0..1, new: new.into() }]).unwrap())
+    }
+
+    /// Commits a plan in every way, with and without syncing; then fails it at every moment, in every way.
+    ///
+    /// A success gives `after`, a failure leaves everything as it was.
+    fn check(
+        before: &[(&str, Node)],
+        plan: impl Fn(Planning) -> Planning,
+        options: CommitOptions<'_>,
+        after: &[(&str, Node)],
+    ) {
+        for ways in WAYS {
+            let tree = Tree::new(before);
+            let synced = CommitOptions { sync: true, ..options };
+            let committed = plan(Planning::of(&tree)).commit_with(&synced, ways, &|_, _| Ok(()));
+            let committed = committed.unwrap();
+            assert_eq!((committed.left_behind, committed.unsynced), (vec![], vec![]));
+            assert_eq!(tree.nodes(), nodes(after), "{ways:?}");
+            check_failures(before, &plan, options, ways);
+        }
+    }
+
+    fn check_failures(
+        before: &[(&str, Node)],
+        plan: &impl Fn(Planning) -> Planning,
+        options: CommitOptions<'_>,
+        ways: Ways,
+    ) {
+        for failing in 0.. {
+            let tree = Tree::new(before);
+            let (untouched, links_before) = (tree.nodes(), hard_links(&tree));
+            let moments_left = Cell::new(failing);
+            let answer = plan(Planning::of(&tree)).commit_with(&options, ways, &|_, _| {
+                moments_left.set(moments_left.get() - 1);
+                if moments_left.get() == -1 { Err(io::Error::other("no")) } else { Ok(()) }
+            });
+            let failed_moment = format!("moment {failing}, {ways:?}: {answer:?}");
+            match answer {
+                Ok(_) if moments_left.get() >= 0 => {
+                    assert!(failing > 2, "nothing was made to fail");
+                    return;
+                }
+                // Only an old file could not be removed.
+                Ok(committed) => assert_eq!(committed.left_behind.len(), 1, "{failed_moment}"),
+                Err(error) => {
+                    assert!(!matches!(error, CommitError::NotUndone { .. }), "{failed_moment}");
+                    assert_eq!(tree.nodes(), untouched, "{failed_moment}");
+                    assert_eq!(hard_links(&tree), links_before, "{failed_moment}");
+                }
+            }
+        }
+    }
+
+    fn hard_links(tree: &Tree) -> Vec<u64> {
+        let files = tree.nodes().into_keys().map(|path| tree.root().join(path));
+        files
+            .map(|path| path.symlink_metadata().unwrap())
+            .filter(|data| data.is_file())
+            .map(|data| data.nlink())
+            .collect()
+    }
+
+    #[test]
+    fn an_update_is_one_rename_and_keeps_every_mode_bit() {
+        for mode in [0o644, 0o755, 0o600, 0o4755, 0o2711, 0o1640, 0o444] {
+            check(
+                &[("d/a", with_mode("1\n2\n", mode)), ("k", text("k"))],
+                |plan| plan.update("d/a", first_byte("one")),
+                OPTIONS,
+                &[("d/a", with_mode("one\n2\n", mode)), ("k", text("k"))],
+            );
+        }
+    }
+
+    #[test]
+    fn a_create_makes_its_folders_and_takes_them_back() {
+        check(
+            &[("k", text("k"))],
+            |plan| plan.create("x/y/n", "n"),
+            OPTIONS,
+            &[("k", text("k")), ("x/y/n", text("n"))],
+        );
+        check(
+            &[("d", Node::Folder)],
+            |plan| plan.create("d/n", "n").with_mode(0o100755).create("d/e/m", "m").create("d/e/l", "l"),
+            OPTIONS,
+            &[("d/n", with_mode("n", 0o755)), ("d/e/m", text("m")), ("d/e/l", text("l"))],
+        );
+    }
+
+    #[test]
+    fn a_delete_removes_one_name() {
+        check(&[("d/a", text("1"))], |plan| plan.delete("d/a"), OPTIONS, &[("d", Node::Folder)]);
+        check(
+            &[("a", text("1")), ("l", link("a")), ("ll", link("l"))],
+            |plan| plan.delete("l"),
+            OPTIONS,
+            &[("a", text("1")), ("ll", link("l"))],
+        );
+    }
+
+    #[test]
+    fn a_rename_moves_the_file_with_or_without_edits() {
+        let before = [("a", with_mode("1", 0o750))];
+        check(
+            &before,
+            |plan| plan.rename("a", "x/b", After::Same),
+            OPTIONS,
+            &[("x/b", with_mode("1", 0o750))],
+        );
+        check(
+            &before,
+            |plan| plan.rename("a", "x/b", first_byte("2")),
+            OPTIONS,
+            &[("x/b", with_mode("2", 0o750))],
+        );
+        check(
+            &before,
+            |plan| plan.rename("a", "b", After::Same).with_mode(0o100600),
+            OPTIONS,
+            &[("b", with_mode("1", 0o600))],
+        );
+        let occupied = [("a", with_mode("1", 0o750)), ("b", text("old"))];
+        check(&occupied, |plan| plan.rename("a", "b", After::Same), OPTIONS, &[("b", with_mode("1", 0o750))]);
+        check(
+            &occupied,
+            |plan| plan.rename("a", "b", first_byte("2")),
+            OPTIONS,
+            &[("b", with_mode("2", 0o750))],
+        );
+        // Not the last step, so that the replaced file has to be kept for a while.
+        check(
+            &occupied,
+            |plan| plan.rename("a", "b", After::Same).create("c", "c"),
+            OPTIONS,
+            &[("b", with_mode("1", 0o750)), ("c", text("c"))],
+        );
+    }
+
+    #[test]
+    fn a_link_is_moved_as_a_link_and_edited_through() {
+        let before = [("a", text("1")), ("l", link("a"))];
+        check(
+            &before,
+            |plan| plan.rename("l", "m", After::Same),
+            OPTIONS,
+            &[("a", text("1")), ("m", link("a"))],
+        );
+        check(
+            &before,
+            |plan| plan.update("l", first_byte("2")),
+            OPTIONS,
+            &[("a", text("2")), ("l", link("a"))],
+        );
+        for options in [OPTIONS, IN_PLACE] {
+            check(
+                &before,
+                |plan| plan.rename("l", "m", first_byte("2")),
+                options,
+                &[("a", text("1")), ("m", text("2"))],
+            );
+        }
+    }
+
+    #[test]
+    fn a_mode_changes_alone() {
+        check(
+            &[("a", with_mode("1", 0o644))],
+            |plan| plan.update("a", After::Same).with_mode(0o100755),
+            OPTIONS,
+            &[("a", with_mode("1", 0o755))],
+        );
+        check(
+            &[("a", with_mode("1", 0o644))],
+            |plan| plan.update("a", first_byte("2")).with_mode(0o100755),
+            OPTIONS,
+            &[("a", with_mode("2", 0o755))],
+        );
+    }
+
+    #[test]
+    fn a_copy_is_a_new_file() {
+        check(
+            &[("a", with_mode("1", 0o755))],
+            |plan| plan.rename("a", "b", After::Same).copied().rename("a", "c", first_byte("2")).copied(),
+            OPTIONS,
+            &[("a", with_mode("1", 0o755)), ("b", with_mode("1", 0o755)), ("c", with_mode("2", 0o755))],
+        );
+    }
+
+    #[test]
+    fn several_files_are_one_commit() {
+        check(
+            &[("a", text("1")), ("b", text("1")), ("c/d", text("1")), ("e", text("e"))],
+            |plan| {
+                plan.update("a", first_byte("2"))
+                    .rename("b", "b2/b", first_byte("2"))
+                    .delete("c/d")
+                    .create("n", "n")
+                    .update("e", whole("E"))
+            },
+            OPTIONS,
+            &[("a", text("2")), ("b2/b", text("2")), ("c", Node::Folder), ("n", text("n")), ("e", text("E"))],
+        );
+    }
+
+    #[test]
+    fn names_can_go_round_in_one_plan() {
+        let before = [("a", text("a")), ("b", text("b")), ("c", text("c"))];
+        let same = || After::Same;
+        check(
+            &before,
+            |plan| plan.rename("a", "b", same()).rename("b", "a", same()),
+            OPTIONS,
+            &[("a", text("b")), ("b", text("a")), ("c", text("c"))],
+        );
+        check(
+            &before,
+            |plan| plan.rename("a", "b", first_byte("A")).rename("b", "d", same()),
+            OPTIONS,
+            &[("b", text("A")), ("d", text("b")), ("c", text("c"))],
+        );
+        check(
+            &before,
+            |plan| plan.rename("a", "b", same()).delete("b"),
+            OPTIONS,
+            &[("b", text("a")), ("c", text("c"))],
+        );
+        check(
+            &before,
+            |plan| plan.rename("a", "b", same()).rename("b", "c", first_byte("B")).rename("c", "a", same()),
+            OPTIONS,
+            &[("a", text("c")), ("b", text("a")), ("c", text("B"))],
+        );
+        check(
+            &before,
+            |plan| plan.rename("a", "x", same()).create("a", "new"),
+            OPTIONS,
+            &[("a", text("new")), ("x", text("a")), ("b", text("b")), ("c", text("c"))],
+        );
+    }
+
+    #[test]
+    fn in_place_keeps_the_inode() {
+        let before = [("a", with_mode("1234", 0o444)), ("b", with_mode("1", 0o4755)), ("c", text("c"))];
+        check(
+            &before,
+            |plan| {
+                plan.update("a", whole("x"))
+                    .rename("b", "d", first_byte("22"))
+                    .update("c", first_byte("cc"))
+                    .create("n", "n")
+            },
+            IN_PLACE,
+            &[
+                ("a", with_mode("x", 0o444)),
+                ("d", with_mode("22", 0o4755)),
+                ("c", text("cc")),
+                ("n", text("n")),
+            ],
+        );
+        let tree = Tree::new(&before);
+        let inode = |path: &str| tree.root().join(path).metadata().unwrap().ino();
+        std::fs::hard_link(tree.root().join("a"), tree.root().join("a2")).unwrap();
+        let inodes = (inode("a"), inode("b"));
+        let plan = Planning::of(&tree).update("a", whole("x")).rename("b", "d", first_byte("2"));
+        assert_eq!(plan.commit(&IN_PLACE).unwrap(), Committed::default());
+        assert_eq!((inode("a"), inode("d")), inodes);
+        assert_eq!(std::fs::read(tree.root().join("a2")).unwrap(), b"x");
+        let twice = Planning::of(&tree).update("a", whole("y")).update("a2", whole("z"));
+        assert!(matches!(twice.commit(&IN_PLACE), Err(CommitError::SameFile { .. })));
+        assert_eq!(std::fs::read(tree.root().join("a2")).unwrap(), b"x");
+    }
+
+    #[test]
+    fn broken_hard_links_are_counted() {
+        let tree = Tree::new(&[("a", text("1")), ("d", text("2"))]);
+        for other in ["b", "c"] {
+            std::fs::hard_link(tree.root().join("a"), tree.root().join(other)).unwrap();
+        }
+        let plan = Planning::of(&tree).update("a", first_byte("2")).update("d", first_byte("3"));
+        let committed = plan.commit(&OPTIONS).unwrap();
+        assert_eq!(committed.hard_links_broken, [("a".into(), 2)]);
+        assert_eq!(
+            tree.nodes(),
+            nodes(&[("a", text("2")), ("b", text("1")), ("c", text("1")), ("d", text("3"))])
+        );
+        // A rename between two hard links of one file: the system would do nothing at all.
+        let plan = Planning::of(&tree).rename("b", "c", After::Same);
+        assert_eq!(plan.commit(&OPTIONS).unwrap(), Committed::default());
+        assert_eq!(tree.nodes(), nodes(&[("a", text("2")), ("c", text("1")), ("d", text("3"))]));
+    }
+
+    #[test]
+    fn owner_and_attributes_are_carried_over() {
+        let tree = Tree::new(&[("a", with_mode("1", 0o4750))]);
+        let at = tree.root().join("a");
+        let flags = rustix::fs::XattrFlags::empty();
+        let has_attributes = rustix::fs::setxattr(&at, "user.note", b"kept", flags).is_ok();
+        let is_owned = std::os::unix::fs::chown(&at, Some(1234), Some(2345)).is_ok();
+        std::fs::set_permissions(&at, PermissionsExt::from_mode(0o4750)).unwrap();
+        Planning::of(&tree).update("a", first_byte("2")).commit(&OPTIONS).unwrap();
+        let metadata = at.metadata().unwrap();
+        assert_eq!(metadata.mode(), 0o104750);
+        if is_owned {
+            assert_eq!((metadata.uid(), metadata.gid()), (1234, 2345));
+        }
+        if has_attributes {
+            let mut value = [0; 16];
+            let length = rustix::fs::getxattr(&at, "user.note", &mut value[..]).unwrap();
+            assert_eq!(&value[..length], b"kept");
+        }
+    }
+
+    #[test]
+    fn an_owner_that_cannot_be_kept_refuses_with_a_hint() {
+        let tree = Tree::new(&[("a", text("1"))]);
+        let plan = Planning::of(&tree).update("a", first_byte("2"));
+        let error = plan.commit_with(&OPTIONS, Ways::default(), &|moment, _| match moment {
+            Moment::CarryOver => Err(io::ErrorKind::PermissionDenied.into()),
+            _ => Ok(()),
+        });
+        let problem = error.unwrap_err().problem();
+        assert_eq!((problem.code, problem.path.as_deref()), (Code::Owner, Some("a")));
+        assert!(problem.hint.unwrap().contains("--in-place"));
+        assert_eq!(tree.nodes(), nodes(&[("a", text("1"))]));
+    }
+
+    /// Commits a plan of `a` (and more) after `change` has changed the tree; nothing else may happen.
+    fn check_stale(change: impl Fn(&Tree), expected: Code) {
+        let plans: [fn(Planning) -> Planning; 4] = [
+            |plan| plan.update("a", first_byte("2")),
+            |plan| plan.delete("a").create("x/n", "n"),
+            |plan| plan.rename("a", "x/b", After::Same),
+            |plan| plan.rename("a", "x/b", first_byte("2")).create("n", "n"),
+        ];
+        for plan in plans {
+            for options in [OPTIONS, IN_PLACE] {
+                let tree = Tree::new(&[("a", text("1")), ("k", text("k"))]);
+                let planning = plan(Planning::of(&tree));
+                let seen: Cell<Option<Nodes>> = Cell::new(None);
+                // The last moment at which somebody else can still be noticed.
+                let answer = planning.commit_with(&options, Ways::default(), &|moment, path| {
+                    let is_last = planning.plan.files[0].path == *path;
+                    if moment == Moment::Compare && is_last {
+                        change(&tree);
+                        seen.set(Some(tree.nodes()));
+                    }
+                    Ok(())
+                });
+                assert_eq!(answer.unwrap_err().problem().code, expected);
+                let left = |mut nodes: Nodes| {
+                    nodes.retain(|path, _| !path.contains(".hunkwise-") && path != "x");
+                    nodes
+                };
+                assert_eq!(tree.nodes(), left(seen.take().unwrap()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_changed_since_is_stale() {
+        // Of the same length, and within one tick of the file system's clock: only its bytes tell.
+        check_stale(|tree| std::fs::write(tree.root().join("a"), "X").unwrap(), Code::Stale);
+        check_stale(|tree| std::fs::remove_file(tree.root().join("a")).unwrap(), Code::Stale);
+        check_stale(|tree| tree.put("a", &text("1")), Code::Stale);
+        let mode = |tree: &Tree| {
+            std::fs::set_permissions(tree.root().join("a"), PermissionsExt::from_mode(0o600)).unwrap();
+        };
+        check_stale(mode, Code::Stale);
+        let to_link = |tree: &Tree| {
+            std::fs::remove_file(tree.root().join("a")).unwrap();
+            tree.put("a", &link("k"));
+        };
+        check_stale(to_link, Code::Stale);
+    }
+
+    #[test]
+    fn old_files_are_compared_by_their_times_only() {
+        let tree = Tree::new(&[("a", text("1"))]);
+        let planning = Planning::of(&tree).update("a", first_byte("2"));
+        let changed_ns = planning.plan.files[0].before.as_ref().unwrap().stamp.changed_ns;
+        let mut other = planning.plan.clone();
+        let before = other.files[0].before.as_mut().unwrap();
+        before.document = Arc::new(Document::new(b"X".to_vec()));
+        let at = |since| CommitOptions { read_since_ns: Some(since), ..OPTIONS };
+        let young = commit(&planning.root, &other, &at(changed_ns + YOUNG_NS - 1));
+        assert!(matches!(young, Err(CommitError::Stale { .. })));
+        commit(&planning.root, &other, &at(changed_ns + YOUNG_NS)).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_in_the_last_moment_is_not_lost() {
+        let tree = Tree::new(&[("a", text("1")), ("k", text("k"))]);
+        let planning = Planning::of(&tree).update("a", first_byte("2")).update("k", first_byte("K"));
+        let answer = planning.commit_with(&OPTIONS, Ways::default(), &|moment, path| {
+            if moment == Moment::Step && path.bytes() == b"a" {
+                std::fs::write(tree.root().join("a"), "somebody's").unwrap();
+            }
+            Ok(())
+        });
+        assert!(matches!(answer, Err(CommitError::Stale { .. })));
+        assert_eq!(tree.nodes(), nodes(&[("a", text("somebody's")), ("k", text("k"))]));
+    }
+
+    #[test]
+    fn nothing_is_clobbered_that_comes_in_between() {
+        for ways in WAYS {
+            for moment_of_change in [Moment::Compare, Moment::Step] {
+                let tree = Tree::new(&[("a", text("1")), ("b", text("2"))]);
+                let planning = Planning::of(&tree).update("b", first_byte("x")).rename("a", "n", After::Same);
+                let answer = planning.commit_with(&OPTIONS, ways, &|moment, path| {
+                    if moment == moment_of_change && path.bytes() == b"n" {
+                        tree.put("n", &text("somebody's"));
+                    }
+                    Ok(())
+                });
+                assert_eq!(answer.unwrap_err().problem().code, Code::FileExists);
+                let expected = [("a", text("1")), ("b", text("2")), ("n", text("somebody's"))];
+                assert_eq!(tree.nodes(), nodes(&expected));
+            }
+        }
+    }
+
+    #[test]
+    fn creates_that_exclude_each_other_are_refused() {
+        for (first, second) in [("x", "x/y"), ("x/y", "x"), ("x", "x")] {
+            let tree = Tree::new(&[("k", text("k"))]);
+            let answer = Planning::of(&tree).create(first, "1").create(second, "2").commit(&OPTIONS);
+            assert!(answer.is_err());
+            assert_eq!(tree.nodes(), nodes(&[("k", text("k"))]));
+        }
+        let tree = Tree::new(&[("a", text("1"))]);
+        let mut planning = Planning::of(&tree).create("n", "n");
+        planning.plan.files[0].target = "a/n".into();
+        assert!(matches!(planning.commit(&OPTIONS), Err(CommitError::NotAFile { .. })));
+        for target in ["", "..", "../n", "/n", "a\0"] {
+            planning.plan.files[0].target = target.into();
+            assert!(matches!(planning.commit(&OPTIONS), Err(CommitError::NotAFile { .. })));
+        }
+        assert_eq!(tree.nodes(), nodes(&[("a", text("1"))]));
+    }
+
+    #[test]
+    fn a_folder_that_becomes_a_link_leads_nothing_out() {
+        let tree = Tree::new(&[("d/a", text("1")), ("../out/a", text("1"))]);
+        let planning = Planning::of(&tree).update("d/a", first_byte("2")).create("d/n", "n");
+        std::fs::rename(tree.root().join("d"), tree.root().join("e")).unwrap();
+        tree.put("d", &link("../out"));
+        assert!(planning.commit(&OPTIONS).is_err());
+        let expected = [("d", link("../out")), ("e/a", text("1")), ("../out/a", text("1"))];
+        let mut expected = nodes(&expected);
+        expected.insert("../out".into(), Node::Folder);
+        assert_eq!(tree.nodes(), expected);
+    }
+
+    #[test]
+    fn an_interruption_leaves_the_old_tree() {
+        for asked_before in 0..3 {
+            let tree = Tree::new(&[("a", text("1"))]);
+            let asked = Cell::new(0);
+            let interrupted = || asked.replace(asked.get() + 1) == asked_before;
+            let options = CommitOptions { interrupted: &interrupted, ..OPTIONS };
+            let answer = Planning::of(&tree).update("a", first_byte("2")).create("x/n", "n").commit(&options);
+            assert!(matches!(answer, Err(CommitError::Interrupted)));
+            assert_eq!(tree.nodes(), nodes(&[("a", text("1"))]));
+        }
+    }
+
+    #[test]
+    fn an_old_file_that_stays_is_told() {
+        let tree = Tree::new(&[("a", text("1"))]);
+        let planning = Planning::of(&tree).update("a", first_byte("2")).create("n", "n");
+        let committed = planning.commit_with(&OPTIONS, Ways::default(), &|moment, _| match moment {
+            Moment::Remove => Err(io::Error::other("no")),
+            _ => Ok(()),
+        });
+        let left = committed.unwrap().left_behind;
+        assert_eq!(left.len(), 1);
+        let left = left[0].shown().into_owned();
+        assert_eq!(tree.nodes(), nodes(&[("a", text("2")), ("n", text("n")), (&left, text("1"))]));
+    }
+
+    #[test]
+    fn what_cannot_be_put_back_is_kept_and_named() {
+        let tree = Tree::new(&[("a", text("1")), ("b", text("2"))]);
+        let planning = Planning::of(&tree).delete("a").delete("b");
+        let answer = planning.commit_with(&OPTIONS, Ways::default(), &|moment, path| {
+            if moment == Moment::Step && path.bytes() == b"b" {
+                // The name is taken meanwhile, so the old file can't have it back.
+                tree.put("a", &text("somebody's"));
+                return Err(io::Error::other("no"));
+            }
+            Ok(())
+        });
+        let Err(CommitError::NotUndone { strays, .. }) = &answer else { panic!("{answer:?}") };
+        let [(path, now)] = &strays[..] else { panic!("{strays:?}") };
+        assert_eq!(path.bytes(), b"a");
+        let now = now.shown().into_owned();
+        assert_eq!(tree.nodes(), nodes(&[("a", text("somebody's")), ("b", text("2")), (&now, text("1"))]));
+        assert!(answer.unwrap_err().problem().message.contains(&now));
+    }
+
+    #[test]
+    fn more_folders_than_may_be_open_and_more_pieces_than_one_write_takes() {
+        let paths: Vec<String> = (0..300).map(|number| format!("d{number}/a")).collect();
+        let content = "ab".repeat(1000);
+        let every_a = || {
+            let list =
+                (0..1000).map(|index| Splice { range: 2 * index..2 * index + 1, new: b"xyz".to_vec() });
+            After::Spliced(Splices::new(list.collect()).unwrap())
+        };
+        let before: Vec<_> = paths.iter().map(|path| (path.as_str(), text(&content))).collect();
+        let tree = Tree::new(&before);
+        let planning = paths.iter().fold(Planning::of(&tree), |plan, path| plan.update(path, every_a()));
+        planning.commit(&OPTIONS).unwrap();
+        let after: Vec<_> = paths.iter().map(|path| (path.as_str(), text(&"xyzb".repeat(1000)))).collect();
+        assert_eq!(tree.nodes(), nodes(&after));
+    }
+
+    #[test]
+    fn an_unread_file_can_be_deleted_moved_and_written_through() {
+        let tree = Tree::new(&[("a", text("1")), ("b", text("2")), ("c", text("3"))]);
+        let mut planning =
+            Planning::of(&tree).delete("a").rename("b", "d", After::Same).update("c", whole("new"));
+        for file in &mut planning.plan.files {
+            file.before.as_mut().unwrap().document = Arc::new(Document::new(Vec::new()));
+            file.target_before = FileState::Absent;
+        }
+        planning.commit_with(&IN_PLACE, Ways::default(), &|_, _| Ok(())).unwrap();
+        assert_eq!(tree.nodes(), nodes(&[("d", text("2")), ("c", text("new"))]));
+    }
+}
