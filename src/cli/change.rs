@@ -124,7 +124,10 @@ pub fn carry_out(
     let mut notes = Vec::new();
     let mut done = match outcome::error_report(problems) {
         Some(error) => outcome::refused(error, request.command, change.check),
-        None => write(request, change, &root, &plan, detail, read_since, &mut notes),
+        None => {
+            let write = Write { request, change, root: &root, plan: &plan, read_since };
+            write.run(detail, &mut notes)
+        }
     };
     done.call_id = call_id;
     let mut exit = done.error.as_ref().map_or(Exit::Done, Exit::of);
@@ -137,57 +140,61 @@ pub fn carry_out(
     Ok(Changed { outcome: done, notes, exit })
 }
 
-/// Writes a plan that fits, unless only a check was asked for; the outcome is taken before, since it borrows from the
-/// files as they were read.
-fn write(
-    request: &Request<'_>,
-    change: &ChangeArgs,
-    root: &Root,
-    plan: &Plan,
-    detail: Detail,
+/// A plan that fits, on its way to the disk.
+struct Write<'a> {
+    request: &'a Request<'a>,
+    change: &'a ChangeArgs,
+    root: &'a Root,
+    plan: &'a Plan,
     read_since: SystemTime,
-    notes: &mut Vec<String>,
-) -> Outcome {
-    let mut done = outcome::of_plan(plan, request.command, change.check, detail);
-    if change.check {
-        return done;
-    }
-    let interrupted = Arc::new(AtomicBool::new(false));
-    // If a handler can't be set, a signal ends the process as it would have without one: before the names change the
-    // old tree stands, afterwards the new one.
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        let _ = signal_hook::flag::register(signal, Arc::clone(&interrupted));
-    }
-    let options = CommitOptions {
-        sync: !change.no_sync,
-        in_place: change.in_place,
-        read_since_ns: read_since
-            .duration_since(UNIX_EPOCH)
-            .ok()
-            .and_then(|since| i128::try_from(since.as_nanos()).ok()),
-        interrupted: &|| interrupted.load(Ordering::Relaxed),
-    };
-    match commit(root, plan, &options) {
-        Ok(committed) => {
-            for file in &mut done.files {
-                let broken = committed.hard_links_broken.iter().find(|(path, _)| path.shown() == file.path);
-                file.hard_links = broken.map(|(_, others)| *others);
-            }
-            let left = committed
-                .left_behind
-                .iter()
-                .map(|path| format!("an old file could not be removed: {}", path.shown()));
-            notes.extend(left);
-            let unsynced = committed.unsynced.iter();
-            notes.extend(unsynced.map(|path| {
-                format!("it is not known whether the names in {} are on the disk", path.shown())
-            }));
-            done
+}
+
+impl Write<'_> {
+    /// Writes the plan, unless only a check was asked for. The outcome is taken before, from the files as they were
+    /// read.
+    fn run(&self, detail: Detail, notes: &mut Vec<String>) -> Outcome {
+        let Write { request, change, root, plan, read_since } = self;
+        let mut done = outcome::of_plan(plan, request.command, change.check, detail);
+        if change.check {
+            return done;
         }
-        Err(error) => match outcome::error_report(vec![error.problem()]) {
-            Some(report) => outcome::refused(report, request.command, false),
-            None => done,
-        },
+        let interrupted = Arc::new(AtomicBool::new(false));
+        // If a handler can't be set, a signal ends the process as it would have without one: before the names change the
+        // old tree stands, afterwards the new one.
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+            let _ = signal_hook::flag::register(signal, Arc::clone(&interrupted));
+        }
+        let options = CommitOptions {
+            sync: !change.no_sync,
+            in_place: change.in_place,
+            read_since_ns: read_since
+                .duration_since(UNIX_EPOCH)
+                .ok()
+                .and_then(|since| i128::try_from(since.as_nanos()).ok()),
+            interrupted: &|| interrupted.load(Ordering::Relaxed),
+        };
+        match commit(root, plan, &options) {
+            Ok(committed) => {
+                for file in &mut done.files {
+                    let broken = committed.hard_links_broken.iter().find(|(path, _)| path.shown() == file.path);
+                    file.hard_links = broken.map(|(_, others)| *others);
+                }
+                let left = committed
+                    .left_behind
+                    .iter()
+                    .map(|path| format!("an old file could not be removed: {}", path.shown()));
+                notes.extend(left);
+                let unsynced = committed.unsynced.iter();
+                notes.extend(unsynced.map(|path| {
+                    format!("it is not known whether the names in {} are on the disk", path.shown())
+                }));
+                done
+            }
+            Err(error) => match outcome::error_report(vec![error.problem()]) {
+                Some(report) => outcome::refused(report, request.command, false),
+                None => done,
+            },
+        }
     }
 }
 

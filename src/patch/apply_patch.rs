@@ -159,7 +159,8 @@ impl ApplyPatch {
                 "put '*** Begin Patch' on a line of its own before it",
             ));
         }
-        if !trimmed.is_empty() && !(self.has_begun && is_marker(trimmed, END)) {
+        let is_second_end = self.has_begun && is_marker(trimmed, END);
+        if !trimmed.is_empty() && !is_second_end {
             self.outside_from.get_or_insert(line_number);
         }
         Ok(())

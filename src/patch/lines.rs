@@ -79,7 +79,9 @@ pub fn without_cr(line: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
-    fn lines(chunks: &[&[u8]]) -> (Vec<(usize, Vec<u8>)>, Option<(usize, Vec<u8>)>) {
+    type Numbered = (usize, Vec<u8>);
+
+    fn lines(chunks: &[&[u8]]) -> (Vec<Numbered>, Option<Numbered>) {
         let mut buffer = LineBuffer::default();
         let mut seen = Vec::new();
         for chunk in chunks {
