@@ -408,6 +408,7 @@ impl<'a> Run<'a> {
         let mut temporary = self.folders.create(&at, made_with).map_err(write_error())?;
         self.staged.push(at.clone());
         self.folders.about_to(Moment::Write, &file.path).map_err(write_error())?;
+        stage::reserve(&temporary, stage::content_length(file.before.as_ref(), after));
         stage::write_content(&mut temporary, file.before.as_ref(), after).map_err(write_error())?;
         if job.before.is_some() {
             self.carry_over(job, &temporary)?;
@@ -1216,6 +1217,20 @@ mod tests {
         planning.commit(&OPTIONS).unwrap();
         let after: Vec<_> = paths.iter().map(|path| (path.as_str(), text(&"xyzb".repeat(1000)))).collect();
         assert_eq!(tree.nodes(), nodes(&after));
+    }
+
+    #[test]
+    fn a_large_file_has_its_size_and_its_bytes() {
+        let content = "line\n".repeat(400_000);
+        let tree = Tree::new(&[("a", text(&content))]);
+        Planning::of(&tree)
+            .update("a", first_byte("a longer l"))
+            .create("b", &content)
+            .commit(&OPTIONS)
+            .unwrap();
+        // Compared without printing megabytes.
+        let expected = nodes(&[("a", text(&format!("a longer l{}", &content[1..]))), ("b", text(&content))]);
+        assert!(tree.nodes() == expected);
     }
 
     #[test]
