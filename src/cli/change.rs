@@ -161,7 +161,8 @@ impl Write<'_> {
         let interrupted = Arc::new(AtomicBool::new(false));
         // If a handler can't be set, a signal ends the process as it would have without one: before the names change the
         // old tree stands, afterwards the new one.
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP]
+        {
             let _ = signal_hook::flag::register(signal, Arc::clone(&interrupted));
         }
         let options = CommitOptions {
@@ -176,7 +177,8 @@ impl Write<'_> {
         match commit(root, plan, &options) {
             Ok(committed) => {
                 for file in &mut done.files {
-                    let broken = committed.hard_links_broken.iter().find(|(path, _)| path.shown() == file.path);
+                    let broken =
+                        committed.hard_links_broken.iter().find(|(path, _)| path.shown() == file.path);
                     file.hard_links = broken.map(|(_, others)| *others);
                 }
                 let left = committed
