@@ -8,6 +8,11 @@
 //! window of lines around each. A window ends where an anchor, a run of equal lines with one that is unique in the
 //! window, proves that both sides are in step again. An anchor is unique only in its window, so in a large file of
 //! repeated blocks the answer is always right but need not be the global one.
+//!
+//! Each way of searching has its bound of work, estimated from the lines alone. Histogram is quadratic in scattered
+//! changes; beyond its bound, lines that are unique on both sides cut the text into pieces small enough for it. Where
+//! hardly any line is unique there is Myers, which has heuristics of its own; and what is too large even for them is
+//! one coarse change.
 
 use std::ops::Range;
 
@@ -291,9 +296,10 @@ fn equal_suffix(old: &[u8], new: &[u8]) -> usize {
 }
 
 /// Returns the offset `lines` line ends after `start`, or the end of `bytes`.
-fn skip_lines(bytes: &[u8], start: usize, lines: usize) -> usize {
+pub(super) fn skip_lines(bytes: &[u8], start: usize, lines: usize) -> usize {
     match memchr_iter(b'\n', &bytes[start..]).take(lines).enumerate().last() {
         Some((index, newline)) if index + 1 == lines => start + newline + 1,
+        None if lines == 0 => start,
         _ => bytes.len(),
     }
 }
