@@ -12,6 +12,7 @@ use memchr::memrchr;
 
 use crate::diff::lines::diff_line_lists;
 use crate::diff::lines::diff_lines;
+use crate::diff::lines::skip_lines;
 use crate::report::DiffNote;
 use crate::report::FileDiff;
 use crate::text::Document;
@@ -25,6 +26,9 @@ use crate::text::document::with_lf;
 const CONTEXT_LINES: usize = 3;
 /// Changes with at most this many unchanged lines between them share a hunk: their contexts touch.
 const JOIN_LINES: usize = 2 * CONTEXT_LINES;
+
+/// How many bytes the longest byte order mark has: that of UTF-32.
+const BOM_LIMIT_BYTES: usize = 4;
 
 /// What a line of a hunk is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -79,7 +83,8 @@ pub fn from_splices(path: &str, old: &Document, splices: &Splices) -> Vec<FileDi
     for region in &regions {
         let mut new_text = region.new.as_slice();
         if region.old.start == 0 {
-            let bom_bytes = Document::new(region.new.clone()).text_start();
+            let start = new_text[..new_text.len().min(BOM_LIMIT_BYTES)].to_vec();
+            let bom_bytes = Document::new(start).text_start();
             bom_changes = (bom_bytes > 0) != old.has_bom();
             new_text = &new_text[bom_bytes..];
         }
@@ -209,10 +214,6 @@ fn lf_bytes(bytes: &[u8]) -> Vec<u8> {
     }
     shown.extend_from_slice(&bytes[start..]);
     shown
-}
-
-fn skip_lines(bytes: &[u8], start: usize, lines: usize) -> usize {
-    (0..lines).fold(start, |offset, _| LineSpan::at(bytes, offset).end)
 }
 
 fn count_lines(bytes: &[u8]) -> usize {

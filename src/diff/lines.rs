@@ -8,13 +8,17 @@
 //! window of lines around each. A window ends where an anchor, a run of equal lines with one that is unique in the
 //! window, proves that both sides are in step again. An anchor is unique only in its window, so in a large file of
 //! repeated blocks the answer is always right but need not be the global one.
+//!
+//! Each way of searching has its bound of work, estimated from the lines alone. Histogram is quadratic in scattered
+//! changes; beyond its bound, lines that are unique on both sides cut the text into pieces small enough for it. Where
+//! hardly any line is unique there is Myers, which has heuristics of its own; and what is too large even for them is
+//! one coarse change.
 
 use std::ops::Range;
 
 use gix_imara_diff::Algorithm;
 use gix_imara_diff::Diff;
-use gix_imara_diff::IndentHeuristic;
-use gix_imara_diff::IndentLevel;
+use gix_imara_diff::Hunk;
 use gix_imara_diff::InternedInput;
 use gix_imara_diff::Token;
 use memchr::memchr;
@@ -36,15 +40,17 @@ const ANCHOR_BYTES: usize = 12;
 const SLIDE_LINES: usize = 128;
 /// The engine's histogram keeps at most this many places of one line; more frequent lines never start a match.
 const HISTOGRAM_PLACES: usize = 63;
+/// Lists of at most this many lines are compared by both algorithms.
+const LIST_LINES: usize = 4096;
 /// Below this estimate a histogram search is not worth a closer one.
 const CHEAP_WORK: u64 = 1 << 22;
 /// How many line visits the histogram searches of one comparison may need, by estimate: about a second. Beyond it
-/// Myers takes over, whose own heuristics bound it.
+/// unique lines cut the text into small pieces, or Myers takes over, whose own heuristics bound it.
 const HISTOGRAM_WORK: u64 = 1 << 28;
 /// Old lines times new lines above which repetitive text is no longer searched but reported as one coarse change.
 const COARSE_PRODUCT: u64 = 400_000_000_000;
 /// The share of lines, in percent, that are unique on both sides below which text is repetitive.
-const COARSE_UNIQUE_PERCENT: u64 = 5;
+const UNIQUE_PERCENT: usize = 5;
 
 /// One run of lines that differs: byte ranges of whole lines; at least one of them is not empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,19 +92,32 @@ pub fn diff_lines(old: &[u8], new: &[u8]) -> LineDiff {
 }
 
 /// Compares two lists of lines that carry no endings; returns ranges of line indexes.
+///
+/// This compares hunks, which are small: a line that is frequent in the file may be rare in the hunk, and histogram
+/// then holds on to it at any cost. So if Myers needs less than two thirds of the lines, it is taken.
 pub(crate) fn diff_line_lists(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
     if old.is_empty() || new.is_empty() {
         let is_equal = old.len() == new.len();
         return if is_equal { Vec::new() } else { vec![(0..old.len(), 0..new.len())] };
     }
     let mut input = InternedInput::default();
-    input.reserve(estimate(old.len()), estimate(new.len()));
+    input.reserve(engine_index(old.len()), engine_index(new.len()));
     input.update_before(old.iter().copied());
     input.update_after(new.iter().copied());
     let mut work = HISTOGRAM_WORK;
-    let Some(diff) = search(&input, &mut work) else { return vec![(0..old.len(), 0..new.len())] };
+    let Some(mut hunks) = search(&input, &mut work) else { return vec![(0..old.len(), 0..new.len())] };
+    if old.len().max(new.len()) <= LIST_LINES {
+        let shortest = engine(Algorithm::Myers, &input);
+        if 3 * changed_lines(&shortest) < 2 * changed_lines(&hunks) {
+            hunks = shortest;
+        }
+    }
     let wide = |range: &Range<u32>| range.start as usize..range.end as usize;
-    diff.hunks().map(|hunk| (wide(&hunk.before), wide(&hunk.after))).collect()
+    hunks.iter().map(|hunk| (wide(&hunk.before), wide(&hunk.after))).collect()
+}
+
+fn changed_lines(hunks: &[Hunk]) -> usize {
+    hunks.iter().map(|hunk| hunk.before.len() + hunk.after.len()).sum()
 }
 
 /// Byte offsets of two lines that stand side by side.
@@ -164,9 +183,14 @@ impl<'a> Walk<'a> {
                 return None;
             }
             let input = intern(&self.old[start.old..end.old], &self.new[start.new..end.new]);
-            let Some(diff) = search(&input, &mut self.work) else { continue };
-            if let Some(anchor) = anchor(&input, &diff) {
-                return Some(self.accept(&input, &diff, start, anchor));
+            let candidates = AnchorLines::of(&input);
+            if !candidates.exist {
+                // Repetitive or unrelated: a search could not end this window.
+                continue;
+            }
+            let Some(hunks) = search(&input, &mut self.work) else { continue };
+            if let Some(anchor) = candidates.first_in_step(&input, &hunks) {
+                return Some(self.accept(&input, &hunks, start, anchor));
             }
         }
         None
@@ -180,8 +204,8 @@ impl<'a> Walk<'a> {
         let new = &self.new[start.new..self.new.len() - tail];
         let input = intern(old, new);
         match search(&input, &mut self.work) {
-            Some(diff) => {
-                self.accept(&input, &diff, start, u32::MAX);
+            Some(hunks) => {
+                self.accept(&input, &hunks, start, u32::MAX);
             }
             None => {
                 self.is_coarse = true;
@@ -214,11 +238,17 @@ impl<'a> Walk<'a> {
 
     /// Takes over the changes that stand before the old line `anchor` of a window that begins at `start`; returns
     /// where the equal lines after the last of them begin.
-    fn accept(&mut self, input: &InternedInput<&'a [u8]>, diff: &Diff, start: Place, anchor: u32) -> Place {
+    fn accept(
+        &mut self,
+        input: &InternedInput<&'a [u8]>,
+        hunks: &[Hunk],
+        start: Place,
+        anchor: u32,
+    ) -> Place {
         let bytes = |tokens: &[Token]| tokens.iter().map(|&token| input.interner[token].len()).sum::<usize>();
         let mut place = start;
         let mut before = 0;
-        for hunk in diff.hunks().take_while(|hunk| hunk.before.start <= anchor) {
+        for hunk in hunks.iter().take_while(|hunk| hunk.before.start <= anchor) {
             place = place.advanced(bytes(&input.before[before..hunk.before.start as usize]));
             before = hunk.before.end as usize;
             let old_bytes = bytes(&input.before[hunk.before.start as usize..before]);
@@ -266,9 +296,10 @@ fn equal_suffix(old: &[u8], new: &[u8]) -> usize {
 }
 
 /// Returns the offset `lines` line ends after `start`, or the end of `bytes`.
-fn skip_lines(bytes: &[u8], start: usize, lines: usize) -> usize {
+pub(super) fn skip_lines(bytes: &[u8], start: usize, lines: usize) -> usize {
     match memchr_iter(b'\n', &bytes[start..]).take(lines).enumerate().last() {
         Some((index, newline)) if index + 1 == lines => start + newline + 1,
+        None if lines == 0 => start,
         _ => bytes.len(),
     }
 }
@@ -292,58 +323,119 @@ fn intern<'a>(old: &'a [u8], new: &'a [u8]) -> InternedInput<&'a [u8]> {
     input
 }
 
-fn estimate(lines: usize) -> u32 {
+fn lines_of<'i, 'a>(
+    input: &'i InternedInput<&'a [u8]>,
+    tokens: &'i [Token],
+) -> impl Iterator<Item = &'a [u8]> + use<'i, 'a> {
+    tokens.iter().map(|&token| input.interner[token])
+}
+
+/// Returns a line index or count as the engine has it; [`search`] keeps them within its range.
+fn engine_index(lines: usize) -> u32 {
     u32::try_from(lines).unwrap_or(u32::MAX)
 }
 
-/// Runs the engine; `None` if the two sides are too large and too repetitive to be searched.
-fn search(input: &InternedInput<&[u8]>, work: &mut u64) -> Option<Diff> {
-    let most = input.before.len().max(input.after.len());
-    // The engine counts in i32. So many lines are above the product anyway, unless the other side is all but empty.
-    if most >= i32::MAX as usize || is_too_repetitive(input) {
+/// Finds the changed lines; `None` if the two sides are beyond every bound of work.
+///
+/// Histogram, as long as it can be afforded; else by unique lines, or by Myers where there are few of them. Which one
+/// depends on the input alone.
+fn search(input: &InternedInput<&[u8]>, work: &mut u64) -> Option<Vec<Hunk>> {
+    let (old_lines, new_lines) = (input.before.len(), input.after.len());
+    if old_lines.max(new_lines) >= i32::MAX as usize {
+        // The engine can't number so many.
         return None;
     }
-    let mut diff = Diff::compute(algorithm(input, work), input);
-    let indent = |token: Token| {
-        let line: &[u8] = input.interner[token];
-        IndentLevel::for_ascii_line(line.iter().copied(), 8)
-    };
-    diff.postprocess_with_heuristic(input, IndentHeuristic::new(indent));
-    Some(diff)
-}
-
-/// Tells whether two sides are beyond the bound of work. Counted on the input alone.
-fn is_too_repetitive(input: &InternedInput<&[u8]>) -> bool {
-    let (old_lines, new_lines) = (input.before.len() as u64, input.after.len() as u64);
-    if old_lines.saturating_mul(new_lines) <= COARSE_PRODUCT {
-        return false;
+    let needed = histogram_work(input);
+    let is_affordable = needed <= *work;
+    let is_large = old_lines as u64 * new_lines as u64 > COARSE_PRODUCT;
+    if is_large || !is_affordable {
+        let counts = LineCounts::of(input);
+        let unique = input.before.iter().filter(|&&token| counts.is_unique(token)).count();
+        if 2 * unique * 100 < UNIQUE_PERCENT * (old_lines + new_lines) {
+            return (!is_large).then(|| engine(Algorithm::Myers, input));
+        }
+        if !is_affordable {
+            return Some(search_between(input, &unique_in_order(input, &counts)));
+        }
     }
-    let counts = LineCounts::of(input);
-    let unique = input.before.iter().filter(|&&token| counts.is_unique(token)).count() as u64;
-    2 * unique * 100 < COARSE_UNIQUE_PERCENT * (old_lines + new_lines)
+    *work -= needed;
+    Some(engine(Algorithm::Histogram, input))
 }
 
-/// Chooses histogram, or Myers where histogram would need more work than is left.
+/// Runs the engine and slides the changes to where git has them.
+fn engine(algorithm: Algorithm, input: &InternedInput<&[u8]>) -> Vec<Hunk> {
+    let mut diff = Diff::compute(algorithm, input);
+    diff.postprocess_lines(input);
+    diff.hunks().collect()
+}
+
+/// Estimates how many line visits a histogram search needs.
 ///
-/// Each match that histogram finds costs it a walk over all lines that are left to compare, so scattered changes in
-/// many lines would make it quadratic.
-fn algorithm(input: &InternedInput<&[u8]>, work: &mut u64) -> Algorithm {
+/// Each match that it finds costs it a walk over all lines that are left to compare, so scattered changes in many
+/// lines would make it quadratic.
+fn histogram_work(input: &InternedInput<&[u8]>) -> u64 {
     let (old, new) = (&input.before, &input.after);
     let equal = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let (old, new) = (&old[equal..], &new[equal..]);
     let equal = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
     let (old, new) = (&old[..old.len() - equal], &new[..new.len() - equal]);
-
     let lines = (old.len() + new.len()) as u64;
-    let mut needed = lines * old.len().min(new.len()) as u64;
-    if needed > CHEAP_WORK {
-        needed = lines * matches(old, new, input.interner.num_tokens());
+    let most = lines * old.len().min(new.len()) as u64;
+    if most <= CHEAP_WORK { most } else { lines * matches(old, new, input.interner.num_tokens()) }
+}
+
+/// Returns the longest list of lines, as old and new index, that are unique on both sides and in the same order there.
+fn unique_in_order(input: &InternedInput<&[u8]>, counts: &LineCounts) -> Vec<(usize, usize)> {
+    let mut old_index = vec![0usize; input.interner.num_tokens() as usize];
+    for (index, token) in input.before.iter().enumerate() {
+        old_index[token.0 as usize] = index;
     }
-    if needed > *work {
-        return Algorithm::Myers;
+    let unique = input.after.iter().enumerate().filter(|(_, token)| counts.is_unique(**token));
+    let pairs: Vec<(usize, usize)> =
+        unique.map(|(index, token)| (old_index[token.0 as usize], index)).collect();
+    // Patience: `piles` holds, for each length, the pair that ends the best list of that length so far.
+    let mut piles: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    for (index, pair) in pairs.iter().enumerate() {
+        let length = piles.partition_point(|&top| pairs[top].0 < pair.0);
+        before.push(length.checked_sub(1).map(|shorter| piles[shorter]));
+        if length == piles.len() {
+            piles.push(index);
+        } else {
+            piles[length] = index;
+        }
     }
-    *work -= needed;
-    Algorithm::Histogram
+    let mut list: Vec<(usize, usize)> = std::iter::successors(piles.last().copied(), |&index| before[index])
+        .map(|index| pairs[index])
+        .collect();
+    list.reverse();
+    list
+}
+
+/// Searches between the lines of `in_step`, which are equal pairs of lines that are unique on both sides.
+fn search_between(input: &InternedInput<&[u8]>, in_step: &[(usize, usize)]) -> Vec<Hunk> {
+    let ends = (input.before.len(), input.after.len());
+    let mut hunks = Vec::new();
+    let mut gap = InternedInput::default();
+    let (mut old, mut new) = (0, 0);
+    for &(old_end, new_end) in in_step.iter().chain(std::iter::once(&ends)) {
+        if old < old_end || new < new_end {
+            // The unique lines around the gap go with it: no change can slide past them, and the heuristic sees them.
+            let (old_start, new_start) = (old.saturating_sub(1), new.saturating_sub(1));
+            gap.clear();
+            gap.update_before(lines_of(input, &input.before[old_start..ends.0.min(old_end + 1)]));
+            gap.update_after(lines_of(input, &input.after[new_start..ends.1.min(new_end + 1)]));
+            let is_cheap = histogram_work(&gap) <= CHEAP_WORK;
+            let algorithm = if is_cheap { Algorithm::Histogram } else { Algorithm::Myers };
+            let (old_base, new_base) = (engine_index(old_start), engine_index(new_start));
+            hunks.extend(engine(algorithm, &gap).into_iter().map(|hunk| Hunk {
+                before: hunk.before.start + old_base..hunk.before.end + old_base,
+                after: hunk.after.start + new_base..hunk.after.end + new_base,
+            }));
+        }
+        (old, new) = (old_end + 1, new_end + 1);
+    }
+    hunks
 }
 
 /// Estimates how many matches histogram will find: into how few pieces of `old` can `new` be cut.
@@ -420,26 +512,42 @@ impl LineCounts {
     }
 }
 
-/// Returns the index of the first old line that proves both sides to be in step: a long enough line that is unique
-/// in the window, in a long enough run of equal lines after the first change.
-///
-/// No change can slide past such a line, so what is decided before it does not depend on where the window ends.
-fn anchor(input: &InternedInput<&[u8]>, diff: &Diff) -> Option<u32> {
-    let counts = LineCounts::of(input);
-    let is_anchor = |token: Token| counts.is_unique(token) && input.interner[token].len() >= ANCHOR_BYTES;
-    let mut hunks = diff.hunks().peekable();
-    while let Some(hunk) = hunks.next() {
-        let run_start = hunk.before.end as usize;
-        let run_end = hunks.peek().map_or(input.before.len(), |next| next.before.start as usize);
-        if run_end - run_start < ANCHOR_LINES {
-            continue;
-        }
-        // The last line of the run is left out, since the heuristic looks at the line after a change, too.
-        if let Some(index) = input.before[run_start..run_end - 1].iter().position(|&token| is_anchor(token)) {
-            return u32::try_from(run_start + index).ok();
-        }
+/// The lines of a window that can anchor it: long enough, and unique on both sides.
+struct AnchorLines {
+    is_anchor: Vec<bool>,
+    exist: bool,
+}
+
+impl AnchorLines {
+    fn of(input: &InternedInput<&[u8]>) -> Self {
+        let counts = LineCounts::of(input);
+        let is_anchor =
+            |token: &Token| counts.is_unique(*token) && input.interner[*token].len() >= ANCHOR_BYTES;
+        let is_anchor: Vec<bool> = input.before.iter().map(is_anchor).collect();
+        let exist = is_anchor.contains(&true);
+        AnchorLines { is_anchor, exist }
     }
-    None
+
+    /// Returns the index of the first old line that proves both sides to be in step: an anchor line in a long enough
+    /// run of equal lines after the first change.
+    ///
+    /// No change can slide past such a line, so what is decided before it does not depend on where the window ends.
+    fn first_in_step(&self, input: &InternedInput<&[u8]>, hunks: &[Hunk]) -> Option<u32> {
+        let mut hunks = hunks.iter().peekable();
+        while let Some(hunk) = hunks.next() {
+            let run_start = hunk.before.end as usize;
+            let run_end = hunks.peek().map_or(input.before.len(), |next| next.before.start as usize);
+            if run_end - run_start < ANCHOR_LINES {
+                continue;
+            }
+            // The last line of the run is left out, since the heuristic looks at the line after a change, too.
+            let run = &self.is_anchor[run_start..run_end - 1];
+            if let Some(index) = run.iter().position(|&is_anchor| is_anchor) {
+                return Some(engine_index(run_start + index));
+            }
+        }
+        None
+    }
 }
 
 #[cfg(test)]
@@ -612,7 +720,7 @@ mod tests {
             std::fs::write(folder.path().join("new"), &new).unwrap();
             let options = ["diff", "--no-index", "--no-color", "--diff-algorithm=histogram", "old", "new"];
             let output = git(folder.path()).args(options).output().unwrap();
-            let theirs = changed_lines(&String::from_utf8(output.stdout).unwrap());
+            let theirs = changes_of(&String::from_utf8(output.stdout).unwrap());
             let ours: Vec<_> =
                 diff_lines(&old, &new).changes.iter().map(|change| line_ranges(&old, &new, change)).collect();
             if theirs == ours {
@@ -632,7 +740,7 @@ mod tests {
     }
 
     /// Reads the changes out of a unified diff with context. (Without context git looks at less of the file.)
-    fn changed_lines(unified: &str) -> Vec<(Range<usize>, Range<usize>)> {
+    fn changes_of(unified: &str) -> Vec<(Range<usize>, Range<usize>)> {
         let mut changes: Vec<(Range<usize>, Range<usize>)> = Vec::new();
         let (mut old, mut new) = (0, 0);
         for line in unified.lines().skip_while(|line| !line.starts_with("@@")) {
@@ -706,13 +814,28 @@ mod tests {
             let old_lines: Vec<&[u8]> = old.iter().map(String::as_bytes).collect();
             let new_lines: Vec<&[u8]> = new.iter().map(String::as_bytes).collect();
             let ranges = diff_line_lists(&old_lines, &new_lines);
-            let changes = diff_lines(&text(&old), &text(&new)).changes;
             // Every line has two bytes.
-            let scaled: Vec<_> = ranges.into_iter().map(|(old, new)| Changed {
-                old: 2 * old.start..2 * old.end,
-                new: 2 * new.start..2 * new.end,
-            }).collect();
-            prop_assert_eq!(scaled, changes);
+            let bytes = |range: Range<usize>| 2 * range.start..2 * range.end;
+            let changes = ranges.into_iter().map(|(old, new)| Changed { old: bytes(old), new: bytes(new) }).collect();
+            let (old, new) = (text(&old), text(&new));
+            let diff = LineDiff { changes, is_coarse: false };
+            prop_assert_eq!(rebuild(&old, &new, &diff), new.clone());
+            let changed = |diff: &LineDiff| diff.changes.iter().map(|change| change.old.len() + change.new.len()).sum::<usize>();
+            prop_assert!(changed(&diff) <= changed(&diff_lines(&old, &new)));
+        }
+
+        #[test]
+        fn searching_between_unique_lines_leads_from_old_to_new(
+            old in prop::collection::vec("[a-z]", 0..40),
+            new in prop::collection::vec("[a-z]", 0..40),
+        ) {
+            let (old, new) = (text(&old), text(&new));
+            let input = intern(&old, &new);
+            let hunks = search_between(&input, &unique_in_order(&input, &LineCounts::of(&input)));
+            let mut walk = Walk { old: &old, new: &new, changes: Vec::new(), is_coarse: false, work: 0 };
+            walk.accept(&input, &hunks, Place::default(), u32::MAX);
+            let diff = LineDiff { changes: walk.changes, is_coarse: false };
+            prop_assert_eq!(rebuild(&old, &new, &diff), new);
         }
     }
 }
