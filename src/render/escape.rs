@@ -169,6 +169,10 @@ fn is_emoji(grapheme: &str) -> bool {
         return false;
     }
     let scalars: Vec<char> = grapheme.chars().collect();
+    // A skin tone that is first joins whatever is shown before it, which is no emoji then.
+    if matches!(scalars.first(), Some('\u{1f3fb}'..='\u{1f3ff}')) {
+        return false;
+    }
     let is_keycap = matches!(scalars.as_slice(), ['0'..='9' | '#' | '*', '\u{fe0f}', '\u{20e3}']);
     is_keycap
         || scalars.iter().enumerate().all(|(at, &scalar)| {

@@ -165,7 +165,8 @@ fn applied(mut requested: Requested, result: CallResult) -> Picture {
         return Picture { files, diffs: result.diffs };
     }
     if !result.diffs.is_empty() {
-        return Picture { files: files_of(&result.diffs, result.operation), diffs: result.diffs };
+        let diffs: Vec<FileDiff> = result.diffs.into_iter().map(counted).collect();
+        return Picture { files: files_of(&diffs, result.operation), diffs };
     }
     if requested.is_whole_content && result.operation == Some(Operation::Create) {
         // The file was not there, and the call holds all of it: both sides are known.
@@ -178,6 +179,20 @@ fn applied(mut requested: Requested, result: CallResult) -> Picture {
         }
     }
     as_requested(requested)
+}
+
+/// Returns a recorded hunk with its counts of lines. Its texts lack the last newline, unlike those of a request: where
+/// the log gives no numbers, only the counts tell that an empty last line is one.
+fn counted(diff: FileDiff) -> FileDiff {
+    let lines = |text: &str| text.split('\n').count();
+    FileDiff {
+        old_lines: diff.old_lines.or_else(|| Some(diff.old_text.as_deref().map_or(0, lines))),
+        // An empty new text is an emptied file; an old one would be null.
+        new_lines: diff
+            .new_lines
+            .or_else(|| Some(if diff.new_text.is_empty() { 0 } else { lines(&diff.new_text) })),
+        ..diff
+    }
 }
 
 /// Returns the card's entry for a file of hunkwise's own record.
@@ -406,7 +421,14 @@ mod tests {
         let diffs = vec![hunk("a.txt", "c=red", "c=blue"), hunk("b.txt", "1", "2"), hunk("a.txt", "x", "y")];
         let result = CallResult { diffs: diffs.clone(), ..result(CardStatus::Applied, "updated") };
         let card = card(call("edit", "not even JSON"), Some(result));
-        let named = |path| CardFile { recorded: Recorded::Hunks, ..file_named(path, Operation::Update) };
+        let named = |path, count| CardFile {
+            added: Some(count),
+            removed: Some(count),
+            recorded: Recorded::Hunks,
+            ..file_named(path, Operation::Update)
+        };
+        let one_line = |diff: FileDiff| FileDiff { old_lines: Some(1), new_lines: Some(1), ..diff };
+        let diffs = diffs.into_iter().map(one_line).collect();
         let wanted = Card {
             schema: CardSchema::V1,
             card: CardKind::Diff,
@@ -420,7 +442,7 @@ mod tests {
                 turn: Some(1),
                 time: Some("11".to_owned()),
             },
-            files: vec![named("a.txt"), named("b.txt")],
+            files: vec![named("a.txt", 2), named("b.txt", 1)],
             diffs,
             message: None,
         };
