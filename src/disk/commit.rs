@@ -332,7 +332,7 @@ impl<'a> Run<'a> {
         }
         let read = self.folders.root().read(&job.preimage_place().path());
         match read.map_err(job.error(Doing::Read))? {
-            Some((_, bytes)) => Ok(Arc::new(Document::new(bytes))),
+            Some((_, document)) => Ok(Arc::new(document)),
             None => Err(job.stale()),
         }
     }
@@ -486,10 +486,8 @@ impl<'a> Run<'a> {
         if is_old || !is_read(found) {
             return Ok(());
         }
-        match self.folders.root().read(&real).map_err(job.error(Doing::Read))? {
-            Some((_, bytes)) if bytes == found.document.bytes() => Ok(()),
-            _ => Err(job.stale()),
-        }
+        let holds = self.folders.root().holds(&real, found.document.bytes());
+        if holds.map_err(job.error(Doing::Read))? { Ok(()) } else { Err(job.stale()) }
     }
 
     /// Makes sure of the names, removes the old files and says what is to be known.
@@ -693,7 +691,7 @@ mod tests {
     }
 
     fn whole(content: &str) -> After {
-        After::Whole(Arc::new(Document::new(content.into())))
+        After::Whole(Arc::new(Document::new(content.as_bytes().to_vec())))
     }
 
     /// Replaces the first byte.

@@ -16,6 +16,7 @@ pub mod root;
 mod stage;
 #[cfg(test)]
 mod tree;
+mod whole;
 
 pub use commit::CommitOptions;
 pub use commit::Committed;

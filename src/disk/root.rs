@@ -13,7 +13,6 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -34,6 +33,8 @@ use crate::report::Code;
 use crate::report::Problem;
 use crate::text::Document;
 use crate::text::PathText;
+
+use super::whole;
 
 /// How many links one path may lead through; Linux has the same bound.
 const LIMIT_LINKS: usize = 40;
@@ -240,26 +241,34 @@ impl Root {
                 .into());
         }
         if !options.read {
-            return Ok(FileState::File(found_file(stat, Vec::new())));
+            return Ok(FileState::File(found_file(stat, Document::new(Vec::new()))));
         }
         match self.read(file_path) {
-            Ok(Some((stat, bytes))) => Ok(FileState::File(found_file(&stat, bytes))),
+            Ok(Some((stat, document))) => Ok(FileState::File(found_file(&stat, document))),
             Ok(None) => Ok(FileState::Other("something else")),
             Err(error) => Err(unreadable(path, &error).into()),
         }
     }
 
     /// Reads a regular file by its real path; `None` if something else has come to its place.
-    pub(crate) fn read(&self, real: &PathText) -> io::Result<Option<(Stat, Vec<u8>)>> {
-        let mut file = File::from(self.open_file(real)?);
+    pub(crate) fn read(&self, real: &PathText) -> io::Result<Option<(Stat, Document)>> {
+        let file = File::from(self.open_file(real)?);
         let stat = rustix::fs::fstat(&file)?;
         if other_kind(&stat).is_some() {
             return Ok(None);
         }
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(usize::try_from(stat.st_size).unwrap_or(0))?;
-        file.read_to_end(&mut bytes)?;
-        Ok(Some((stat, bytes)))
+        let document = whole::read(file, usize::try_from(stat.st_size).unwrap_or(0))?;
+        Ok(Some((stat, document)))
+    }
+
+    /// Tells whether a regular file stands at a real path and holds these bytes.
+    pub(crate) fn holds(&self, real: &PathText, bytes: &[u8]) -> io::Result<bool> {
+        let file = File::from(self.open_file(real)?);
+        let stat = rustix::fs::fstat(&file)?;
+        if other_kind(&stat).is_some() {
+            return Ok(false);
+        }
+        whole::is_equal(file, bytes)
     }
 
     /// Opens a file for reading by its real path, without waiting for a writer if it has become a pipe.
@@ -536,9 +545,9 @@ pub(crate) fn other_kind(stat: &Stat) -> Option<&'static str> {
     }
 }
 
-fn found_file(stat: &Stat, bytes: Vec<u8>) -> FoundFile {
+fn found_file(stat: &Stat, document: Document) -> FoundFile {
     FoundFile {
-        document: Arc::new(Document::new(bytes)),
+        document: Arc::new(document),
         mode: mode_of(stat),
         hard_links: widened(stat.st_nlink) as u64,
         stamp: stamp_of(stat),

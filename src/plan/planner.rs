@@ -696,11 +696,10 @@ fn editable(document: &Document, path: &PathText) -> Result<(), Problem> {
 
 /// Returns content with the byte order mark and the line endings of the file that it replaces.
 fn in_style_of(before: &Document, bytes: Vec<u8>) -> Vec<u8> {
-    let given = Document::new(bytes);
-    let Some(text) = given.shown_text().filter(|_| before.encoding() == given.encoding()) else {
-        return given.into_bytes();
+    let text = match std::str::from_utf8(bytes.strip_prefix(UTF8_BOM).unwrap_or(&bytes)) {
+        Ok(text) if before.encoding() == crate::text::Encoding::Utf8 => with_lf(text),
+        _ => return bytes,
     };
-    let text = with_lf(&text);
     let counts = before.eol_counts();
     let body = if counts.crlf > counts.lf { text.replace('\n', "\r\n") } else { text.into_owned() };
     let bom = if before.has_bom() { UTF8_BOM } else { b"" };

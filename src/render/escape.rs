@@ -50,7 +50,11 @@ pub struct Cell<'a> {
 pub fn cells(text: &str, place: Place, charset: Charset) -> Vec<Cell<'_>> {
     let mut cells = Vec::with_capacity(text.len());
     let mut column = 0;
-    for (start, grapheme) in text.grapheme_indices(true) {
+    // Of printable ASCII and tabs every byte is a grapheme, which spares the segmentation of nearly all source code.
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t'));
+    let plain = is_plain.then(|| (0..text.len()).map(|start| (start, &text[start..=start])));
+    let segmented = (!is_plain).then(|| text.grapheme_indices(true));
+    for (start, grapheme) in plain.into_iter().flatten().chain(segmented.into_iter().flatten()) {
         let before = cells.len();
         if grapheme == "\t" && place == Place::Line {
             let columns = TAB_COLUMNS - column % TAB_COLUMNS;

@@ -4,6 +4,8 @@
 //! a range found here can be spliced as it is. Nothing here re-encodes or normalises the file.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
 
 use memchr::memchr;
 use memchr::memmem;
@@ -153,29 +155,25 @@ pub fn lines_from(bytes: &[u8], start: usize) -> Lines<'_> {
     Lines { bytes, next: start }
 }
 
-/// One file's bytes, with what is known of them as text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One file's bytes, with what is known of them as text. A clone shares the bytes.
+#[derive(Clone)]
 pub struct Document {
-    bytes: Vec<u8>,
+    /// However they are held: a big file is not read into a vector.
+    bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
     encoding: Encoding,
     bom_bytes: usize,
 }
 
 impl Document {
     /// Takes a file's raw bytes and finds its encoding and byte order mark.
-    pub fn new(bytes: Vec<u8>) -> Self {
-        let (encoding, bom_bytes) = detect(&bytes);
-        Document { bytes, encoding, bom_bytes }
+    pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
+        let (encoding, bom_bytes) = detect(bytes.as_ref());
+        Document { bytes: Arc::new(bytes), encoding, bom_bytes }
     }
 
     /// Returns the raw bytes, byte order mark included.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// Gives the raw bytes back.
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+        self.bytes.as_ref().as_ref()
     }
 
     /// Returns the byte offset at which the text begins: after the byte order mark.
@@ -185,7 +183,7 @@ impl Document {
 
     /// Returns the bytes after the byte order mark.
     pub fn text(&self) -> &[u8] {
-        &self.bytes[self.bom_bytes..]
+        &self.bytes()[self.bom_bytes..]
     }
 
     /// Returns how the bytes encode text.
@@ -210,7 +208,7 @@ impl Document {
 
     /// Iterates over the lines after the byte order mark, with raw offsets.
     pub fn lines(&self) -> Lines<'_> {
-        lines_from(&self.bytes, self.bom_bytes)
+        lines_from(self.bytes(), self.bom_bytes)
     }
 
     /// Returns the text as reports show it: LF line ends, no byte order mark; `None` if it is not UTF-8.
@@ -219,6 +217,21 @@ impl Document {
             return None;
         }
         std::str::from_utf8(self.text()).ok().map(with_lf)
+    }
+}
+
+impl PartialEq for Document {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes() == other.bytes()
+    }
+}
+
+impl Eq for Document {}
+
+impl fmt::Debug for Document {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = String::from_utf8_lossy(self.bytes());
+        formatter.debug_struct("Document").field("encoding", &self.encoding).field("bytes", &text).finish()
     }
 }
 
