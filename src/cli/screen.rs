@@ -26,9 +26,10 @@ enum Kind {
     Silent,
     Json,
     Appended,
-    /// A terminal; so many rows of the last frame can be drawn over.
+    /// A terminal; so many rows of the last frame can be drawn over, and it was cut to fit the screen.
     Redrawn {
         rows: usize,
+        cut: Option<Box<PreviewEvent>>,
     },
 }
 
@@ -40,7 +41,7 @@ impl Screen {
         let kind = match (is_json, is_quiet) {
             (true, _) => Kind::Json,
             (false, true) => Kind::Silent,
-            (false, false) if redraws => Kind::Redrawn { rows: 0 },
+            (false, false) if redraws => Kind::Redrawn { rows: 0, cut: None },
             (false, false) => Kind::Appended,
         };
         Screen { kind, style }
@@ -56,19 +57,32 @@ impl Screen {
             Kind::Silent => return Ok(()),
             Kind::Json => json::line(&mut frame, event)?,
             Kind::Appended => terminal::preview(&mut frame, event, &self.style, None)?,
-            Kind::Redrawn { rows } => {
+            Kind::Redrawn { rows, cut } => {
                 let style = Style { width: environment::width(true), ..self.style };
                 let max_rows = environment::rows().map(|rows| rows.saturating_sub(1).max(1));
-                let mut drawn = Vec::new();
-                terminal::preview(&mut drawn, event, &style, max_rows)?;
                 frame.extend_from_slice(SYNC.0);
                 let is_preview = matches!(event, PreviewEvent::Preview { .. });
-                if is_preview && *rows > 0 {
-                    frame.extend_from_slice(format!("\x1b[{rows}A\r\x1b[J").as_bytes());
+                if *rows > 0 && (is_preview || cut.is_some()) {
+                    frame.extend_from_slice(format!("\x1b[{rows}A\r").as_bytes());
                 }
-                frame.extend_from_slice(&drawn);
+                let mut drawn = Vec::new();
+                // The last preview stays, and stays whole: what did not fit the screen goes into its scrollback.
+                if let Some(last) = cut.take().filter(|_| !is_preview) {
+                    terminal::preview(&mut drawn, &last, &style, None)?;
+                }
+                terminal::preview(&mut drawn, event, &style, max_rows.filter(|_| is_preview))?;
+                let height = drawn.iter().filter(|&&byte| byte == b'\n').count();
+                if is_preview && max_rows.is_some_and(|max_rows| height >= max_rows) {
+                    *cut = Some(Box::new(event.clone()));
+                }
+                // Row by row: a terminal that keeps what a clear of the whole screen wipes would keep every frame.
+                for row in drawn.split_inclusive(|&byte| byte == b'\n') {
+                    frame.extend_from_slice(b"\x1b[2K");
+                    frame.extend_from_slice(row);
+                }
+                frame.extend_from_slice(b"\x1b[J");
                 frame.extend_from_slice(SYNC.1);
-                *rows = if is_preview { drawn.iter().filter(|&&byte| byte == b'\n').count() } else { 0 };
+                *rows = if is_preview { height } else { 0 };
             }
         }
         let mut out = io::stdout().lock();
