@@ -345,15 +345,19 @@ fn result_text(done: &Outcome) -> String {
 
 /// Returns an error as one text, for a model or a log.
 pub fn model_text(error: &ErrorReport) -> String {
-    let mut text = error.message.clone();
+    let mut text = if error.problems.len() == 1 { String::new() } else { error.message.clone() };
     for problem in &error.problems {
-        if problem.message != error.message {
-            let path = problem.path.as_deref().filter(|path| !problem.message.contains(path));
-            text.push_str(&format!(
-                "\n{}{}",
-                path.map(|path| format!("{path}: ")).unwrap_or_default(),
-                problem.message
-            ));
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        if let Some(path) = problem.path.as_deref().filter(|path| !problem.message.contains(path)) {
+            text.push_str(path);
+            text.push_str(": ");
+        }
+        text.push_str(&problem.message);
+        let lines: Vec<String> = problem.candidates.iter().map(|place| place.line.to_string()).collect();
+        if !lines.is_empty() {
+            text.push_str(&format!("\n  at lines {}", lines.join(", ")));
         }
         if let Some(nearest) = &problem.nearest {
             text.push_str(&format!("\n  line {}: expected '{}'", nearest.line, nearest.expected));

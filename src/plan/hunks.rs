@@ -208,7 +208,7 @@ fn ambiguous(hunk: &LineHunk, places: &[Place], number: usize) -> Problem {
         }
         _ => format!("hunk {number}"),
     };
-    let message = format!("{what} fits {} places: lines {}", places.len(), listed(places.iter().map(line)));
+    let message = format!("{what} fits {} places", places.len());
     Problem {
         candidates: places.iter().map(|place| Candidate { line: line(place) }).collect(),
         ..Problem::new(Code::Ambiguous, message).with_hint(
@@ -259,15 +259,6 @@ fn missing(document: &Document, shape: &Shape<'_>, miss: &Miss, number: usize) -
     }
 }
 
-/// Lists line numbers for a sentence.
-fn listed(lines: impl Iterator<Item = usize>) -> String {
-    let lines: Vec<String> = lines.map(|line| line.to_string()).collect();
-    match lines.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => lines.concat(),
-    }
-}
-
 /// Plans replacements in order, each seeing the result of the one before.
 fn plan_replaces(document: &Document, hunks: &[Hunk]) -> Result<PlannedHunks, Vec<Problem>> {
     let mut planned = PlannedHunks { replacements: Some(0), ..PlannedHunks::default() };
@@ -301,7 +292,11 @@ fn replaced(document: &Document, request: &Replace) -> Result<Splices, Problem> 
         );
     }
     if old == new {
-        let hint = "a line ending is not part of the text: LF in it stands for LF and CRLF";
+        let hint = if request.old == request.new {
+            "there is nothing to do; if the edit was meant, the new text has to differ"
+        } else {
+            "a line ending is not part of the text: LF in it stands for LF and CRLF"
+        };
         return Err(Problem::new(Code::Malformed, "the old and the new text are equal").with_hint(hint));
     }
     let places = replace::places(document, &old);
@@ -313,11 +308,7 @@ fn replaced(document: &Document, request: &Replace) -> Result<Splices, Problem> 
         ReplaceCount::One if places.len() > 1 => return Err(text_ambiguous(document, &places)),
         ReplaceCount::Exactly(count) if apart.len() != count => {
             let lines = lines_of(document, &apart);
-            let message = format!(
-                "the old text stands {} times, expected {count}: lines {}",
-                apart.len(),
-                listed(lines.iter().copied())
-            );
+            let message = format!("the old text stands {} times, expected {count}", apart.len());
             return Err(Problem {
                 candidates: lines.into_iter().map(|line| Candidate { line }).collect(),
                 ..Problem::new(Code::CountDiffers, message)
@@ -331,8 +322,7 @@ fn replaced(document: &Document, request: &Replace) -> Result<Splices, Problem> 
 
 fn text_ambiguous(document: &Document, places: &[Range<usize>]) -> Problem {
     let lines = lines_of(document, places);
-    let message =
-        format!("the old text stands {} times: lines {}", places.len(), listed(lines.iter().copied()));
+    let message = format!("the old text stands {} times", places.len());
     Problem {
         candidates: lines.into_iter().map(|line| Candidate { line }).collect(),
         ..Problem::new(Code::Ambiguous, message).with_hint(

@@ -68,10 +68,9 @@ pub fn refused(error: ErrorReport, command: CommandName, check: bool) -> Outcome
 /// Sums problems up; there must be at least one.
 pub fn error_report(problems: Vec<Problem>) -> Option<ErrorReport> {
     let first = problems.first()?;
-    let message = match (problems.len(), &first.path) {
-        (1, Some(path)) if !first.message.contains(path.as_str()) => format!("{path}: {}", first.message),
-        (1, _) => first.message.clone(),
-        (count, _) => format!("{count} problems, nothing was written"),
+    let message = match problems.len() {
+        1 => first.message.clone(),
+        count => format!("{count} problems, nothing was written"),
     };
     let hint = if problems.len() == 1 { first.hint.clone() } else { None };
     Some(ErrorReport { code: first.code, message, hint, problems })
