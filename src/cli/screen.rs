@@ -10,6 +10,7 @@ use crate::render::terminal;
 use crate::report::PreviewEvent;
 
 use super::environment;
+use super::streams;
 
 /// Begins and ends a synchronised update: a terminal that knows it shows the frame at once, others pass it over.
 const SYNC: (&[u8], &[u8]) = (b"\x1b[?2026h", b"\x1b[?2026l");
@@ -55,7 +56,8 @@ impl Screen {
         let mut frame = Vec::new();
         match &mut self.kind {
             Kind::Silent => return Ok(()),
-            Kind::Json => json::line(&mut frame, event)?,
+            // Straight to the stream: a state can be as large as the patch.
+            Kind::Json => return streams::try_print(|out| json::line(out, event)),
             Kind::Appended => terminal::preview(&mut frame, event, &self.style, None)?,
             Kind::Redrawn { rows, cut } => {
                 let style = Style { width: environment::width(true), ..self.style };

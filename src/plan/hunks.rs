@@ -10,6 +10,7 @@ use crate::report::Candidate;
 use crate::report::Code;
 use crate::report::HunkMatch;
 use crate::report::Problem;
+use crate::report::Rung;
 use crate::text::Document;
 use crate::text::Splice;
 use crate::text::Splices;
@@ -270,6 +271,14 @@ fn plan_replaces(document: &Document, hunks: &[Hunk]) -> Result<PlannedHunks, Ve
         match replaced(now, request) {
             Ok(splices) => {
                 planned.replacements = planned.replacements.map(|count| count + splices.list().len());
+                let first = splices.list().first().map_or(now.text_start(), |splice| splice.range.start);
+                planned.matches.push(HunkMatch {
+                    edit: 0,
+                    hunk: index + 1,
+                    rung: Rung::Exact,
+                    old_start: line_index_at(now, document_line_start(now, first)) + 1,
+                    offset_lines: 0,
+                });
                 if index + 1 < hunks.len() {
                     current = Some(Document::new(splices.apply(now.bytes())));
                 }

@@ -411,7 +411,14 @@ impl Planner {
         edit: &FileEdit,
         requested: &[Hunk],
     ) -> Result<PlannedEdit, Vec<Problem>> {
-        let source = self.source(edit).map_err(|problem| vec![problem])?;
+        let source = match self.source(edit) {
+            Ok(source) => source,
+            Err(missing) => {
+                return self
+                    .plan_done_rename(number, edit, requested, missing)
+                    .map_err(|problem| vec![problem]);
+            }
+        };
         self.expect_hash(source, edit).map_err(|problem| vec![problem])?;
         let target = self.rename_target(edit, source).map_err(|problem| vec![problem]);
         if requested.is_empty() {
@@ -456,6 +463,41 @@ impl Planner {
                 })
             }
         }
+    }
+
+    /// Passes over a rename whose source is gone and whose target holds what it would make.
+    fn plan_done_rename(
+        &mut self,
+        number: usize,
+        edit: &FileEdit,
+        requested: &[Hunk],
+        missing: Problem,
+    ) -> Result<PlannedEdit, Problem> {
+        let Some(path) = edit.move_to.as_ref().filter(|_| missing.code == Code::FileMissing) else {
+            return Err(missing);
+        };
+        let target = self.entry_of(path, false)?;
+        if self.expect_file(target, path).is_err() {
+            return Err(missing);
+        }
+        let document = self.text_of(target)?;
+        let passing = Options { skips_applied: true, ..self.options };
+        let rest = hunks::plan(&document, requested, 1, passing);
+        if !rest.is_ok_and(|rest| rest.splices.is_empty() && rest.matches.is_empty()) {
+            return Err(missing);
+        }
+        if !self.options.skips_applied {
+            let message = format!(
+                "{} does not exist, and {} is there: the rename is already applied",
+                edit.path.shown(),
+                path.shown()
+            );
+            return Err(
+                Problem::new(Code::AlreadyApplied, message).with_hint("--skip-applied passes over it")
+            );
+        }
+        self.touch(target, number);
+        Ok(PlannedEdit { operation: Operation::Update, before: Some(document), after: Some(After::Same) })
     }
 
     fn source(&self, edit: &FileEdit) -> Result<usize, Problem> {

@@ -124,7 +124,7 @@ pub fn outcome(out: &mut dyn Write, outcome: &Outcome, style: &Style) -> io::Res
         files => format!("{command} {} files", files.len()),
     };
     let is_undo = outcome.command == CommandName::Undo;
-    let (word, role) = match (outcome.ok, outcome.check, outcome.files.is_empty()) {
+    let (word, role) = match (outcome.ok, outcome.check, outcome.files.iter().all(is_unchanged)) {
         (false, _, _) => ("refused, nothing was written", Role::Bad),
         (true, _, true) => ("nothing to do", Role::Good),
         (true, true, false) if is_undo => ("would be undone, nothing was written", Role::Caution),
@@ -143,6 +143,15 @@ pub fn outcome(out: &mut dyn Write, outcome: &Outcome, style: &Style) -> io::Res
         rows.extend(outcome_file(file, style).rows(outcome.files.len() == 1, style));
     }
     write_rows(out, &rows, style)
+}
+
+/// Tells whether a file is afterwards what it was before.
+fn is_unchanged(file: &FileOutcome) -> bool {
+    file.operation == Operation::Update
+        && file.diffs.is_empty()
+        && file.opaque.is_none()
+        && file.mode.before == file.mode.after
+        && file.before_sha256 == file.after_sha256
 }
 
 /// Draws an error with all its problems, for stderr.
