@@ -96,7 +96,7 @@ impl NewLines<'_> {
         let mut neighbours = Vec::new();
         let mut before = self.start;
         while before > self.document.text_start() && neighbours.len() < 2 {
-            let line = LineSpan::before(bytes, before);
+            let line = self.document.line_before(before);
             neighbours.push(line);
             before = line.start;
         }
@@ -136,9 +136,9 @@ pub fn already_stands(document: &Document, shape: &Shape<'_>, place: &Place) -> 
             if next <= document.text_start() {
                 return false;
             }
-            let line = LineSpan::before(bytes, next);
-            next = line.start.max(document.text_start());
-            equal(LineSpan { start: next, ..line }, added)
+            let line = document.line_before(next);
+            next = line.start;
+            equal(line, added)
         })
     };
     let is_last = change.deleted.start == shape.old.len();
@@ -223,6 +223,8 @@ mod tests {
         check("\u{FEFF}a\nb\n", "@@\n+x\n a\n", "\u{FEFF}x\na\nb\n");
         check("\u{FEFF}a\nb\n", "@@\n-a\n+A\n", "\u{FEFF}A\nb\n");
         check("\u{FEFF}a\n", "@@\n-a\n", "\u{FEFF}");
+        check("\u{FEFF}a\nlonger\n", "@@\n-a\n-longer\n", "\u{FEFF}");
+        check("\u{FEFF}a\nlonger\n", "@@\n-a\n+b\n longer\n", "\u{FEFF}b\nlonger\n");
         check("\u{FEFF}", "@@\n+x\n", "\u{FEFF}x\n");
     }
 

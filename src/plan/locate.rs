@@ -271,7 +271,7 @@ impl<'a> Search<'a> {
         let mut start = offset;
         while matched.start > 0 {
             let index = matched.start - 1;
-            let line = (start > self.document.text_start()).then(|| LineSpan::before(bytes, start));
+            let line = (start > self.document.text_start()).then(|| self.document.line_before(start));
             match line.and_then(|line| Some((line, self.line_rung(shape, index, line)?))) {
                 Some((line, line_rung)) if line_rung <= most_lenient => {
                     rung = rung.max(line_rung);
@@ -506,6 +506,14 @@ mod tests {
         check("\ta\n\t\tb\n", "@@\n     a\n-        b\n+        c\n", "Indentation 1");
         // The added line lies outside of what was taken away from the others.
         check("a\nb\n", "@@\n   a\n-  b\n+ c\n", "near 1");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_line() {
+        check("\u{FEFF}a\nlonger\n", "@@\n-a\n-longer\n+x\n", "Exact 1");
+        check("\u{FEFF}\nlonger\n", "@@\n \n-longer\n+x\n", "Exact 1");
+        check("\u{FEFF}a\nnew line\n", "@@\n a\n-old\n+new line\n", "applied 1");
+        check("\u{FEFF}a \nlonger\n", "@@\n a\n-longer\n+x\n", "TrailingBlanks 1");
     }
 
     #[test]
