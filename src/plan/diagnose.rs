@@ -53,8 +53,8 @@ fn nearest(
     let mut spans: Vec<Option<LineSpan>> = vec![None; lines.len()];
     let mut before = start;
     for index in (0..old_index).rev() {
-        spans[index] = (before > document.text_start()).then(|| LineSpan::before(bytes, before));
-        before = spans[index].map_or(before, |line| line.start.max(document.text_start()));
+        spans[index] = (before > document.text_start()).then(|| document.line_before(before));
+        before = spans[index].map_or(before, |line| line.start);
     }
     for (span, line) in spans[old_index..].iter_mut().zip(lines_from(bytes, start)) {
         *span = Some(line);

@@ -207,7 +207,7 @@ impl<'a> Search<'a> {
             }
         }
         self.number(&mut places);
-        let places = self.conditioned(places);
+        let places = self.conditioned(&self.shape, places);
         (!places.is_empty()).then_some(places)
     }
 
@@ -215,7 +215,7 @@ impl<'a> Search<'a> {
         let places = self.candidates(&self.shape, table, self.rules.most_lenient);
         for rung in RUNGS {
             let on_rung = places.iter().filter(|place| place.rung <= rung).cloned().collect();
-            let allowed = self.conditioned(on_rung);
+            let allowed = self.conditioned(&self.shape, on_rung);
             if !allowed.is_empty() {
                 return Found::Places(allowed);
             }
@@ -237,7 +237,7 @@ impl<'a> Search<'a> {
         if self.postimage.old.is_empty() || self.shape.changes.is_empty() || !tells {
             return None;
         }
-        let places = self.conditioned(self.candidates(&self.postimage, table, Rung::Exact));
+        let places = self.conditioned(&self.postimage, self.candidates(&self.postimage, table, Rung::Exact));
         match places.as_slice() {
             [place] => Some(place.line_index),
             _ => None,
@@ -271,7 +271,7 @@ impl<'a> Search<'a> {
         let mut start = offset;
         while matched.start > 0 {
             let index = matched.start - 1;
-            let line = (start > self.document.text_start()).then(|| LineSpan::before(bytes, start));
+            let line = (start > self.document.text_start()).then(|| self.document.line_before(start));
             match line.and_then(|line| Some((line, self.line_rung(shape, index, line)?))) {
                 Some((line, line_rung)) if line_rung <= most_lenient => {
                     rung = rung.max(line_rung);
@@ -346,16 +346,16 @@ impl<'a> Search<'a> {
         shape.has_deletes() && shape.old.len() - matched.len() <= allowed && bytes >= CONTEXT_MATCH_BYTES
     }
 
-    /// Keeps the places that the end-of-file mark and the anchors allow.
-    fn conditioned(&self, mut places: Vec<Place>) -> Vec<Place> {
+    /// Keeps the places of a shape that the end-of-file mark and the anchors allow.
+    fn conditioned(&self, shape: &Shape<'_>, mut places: Vec<Place>) -> Vec<Place> {
         let file_end = self.bytes().len();
-        let ends_file = |place: &Place| place.end == file_end && place.matched.end == self.shape.old.len();
+        let ends_file = |place: &Place| place.end == file_end && place.matched.end == shape.old.len();
         if self.hunk.at_end_of_file || self.names_new_end() {
             places.retain(ends_file);
         }
         let Ok(Some(spans)) = &self.anchors else { return places };
         let repeats = |place: &Place| {
-            let first = self.shape.old.first().map_or(&[][..], |line| line.text);
+            let first = shape.old.first().map_or(&[][..], |line| line.text);
             self.hunk.anchors.last().is_some_and(|anchor| anchor::is_at_line_start(first, anchor))
                 && place.matched.start == 0
         };
@@ -420,4 +420,263 @@ pub fn votes<'a>(lines: impl Iterator<Item = &'a [u8]>, table: &LineTable) -> Op
         }
     }
     best.map(|(_, vote)| vote)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::plan::sample::hunks;
+
+    const DEFAULT: Rules = Rules { most_lenient: Rung::Context, appends: false };
+
+    fn document(text: &str) -> Document {
+        Document::new(text.as_bytes().to_vec())
+    }
+
+    /// What the search for a hunk comes to, in short: the rung and the 1-based lines, or why it is nowhere.
+    fn said(document: &Document, found: &Found) -> String {
+        match found {
+            Found::Places(places) => {
+                let lines: Vec<String> =
+                    places.iter().map(|place| (place.line_index + 1).to_string()).collect();
+                for place in places {
+                    assert_eq!(line_index_at(document, place.start), place.line_index);
+                }
+                format!("{:?} {}", places[0].rung, lines.join(" "))
+            }
+            Found::AlreadyApplied { line_index } => format!("applied {}", line_index + 1),
+            Found::Missing(Miss::Anchor(anchor)) => format!("no anchor {}", String::from_utf8_lossy(anchor)),
+            Found::Missing(Miss::NotAfterAnchor(line_index)) => format!("before anchor {}", line_index + 1),
+            Found::Missing(Miss::NotAtEnd(line_index)) => format!("not at end {}", line_index + 1),
+            Found::Missing(Miss::Nowhere) => "nowhere".to_owned(),
+            Found::Missing(Miss::Text(None)) => "missing".to_owned(),
+            Found::Missing(Miss::Text(Some(votes))) => {
+                format!("near {}", (votes.occurrence.line_index + 1).saturating_sub(votes.old_index))
+            }
+        }
+    }
+
+    fn check_with(rules: Rules, file: &str, hunk: &str, expected: &str) {
+        let document = document(file);
+        let hunks = hunks(hunk);
+        let alone = locate_all(&document, &[&hunks[0]], rules).remove(0);
+        assert_eq!(said(&document, &alone), expected, "{file:?}\n{hunk}");
+        // Many hunks share one pass over the lines; that must not change the answer.
+        let many = vec![&hunks[0]; FEW_HUNKS + 1];
+        for found in locate_all(&document, &many, rules) {
+            assert_eq!(found, alone, "many: {file:?}\n{hunk}");
+        }
+    }
+
+    fn check(file: &str, hunk: &str, expected: &str) {
+        check_with(DEFAULT, file, hunk, expected);
+    }
+
+    #[test]
+    fn every_place_is_found() {
+        check("a\nb\nc\n", "@@\n-b\n+x\n", "Exact 2");
+        check("b\na\nb", "@@\n-b\n+x\n", "Exact 1 3");
+        check("aa\naaa\naa\n", "@@\n-aa\n+x\n", "Exact 1 3");
+        check("x\nx\nx\n", "@@\n x\n-x\n+y\n", "Exact 1 2");
+        check("\u{FEFF}a\nb\n", "@@\n-a\n+x\n", "Exact 1");
+        check("a\r\nb\nc\r\n", "@@\n a\n-b\n c\n", "Exact 1");
+        check("a\rb\nc\n", "@@\n-a\rb\n+x\n", "Exact 1");
+        check("a\n\n\nb\n", "@@\n-\n", "Exact 2 3");
+        check("", "@@\n-a\n+b\n", "missing");
+        check("a\nb\n", "@@\n b\n-c\n", "near 2");
+    }
+
+    #[test]
+    fn the_strictest_rung_with_a_place_decides() {
+        check("a  \na\n", "@@\n-a\n+x\n", "Exact 2");
+        check("a  \nb\n", "@@\n-a\n+x\n", "TrailingBlanks 1");
+        check("a\n", "@@\n-a \t\n+x\n", "TrailingBlanks 1");
+        check("\tif x\n\t\ty\n", "@@\n if x\n-\ty\n+\tz\n", "Indentation 1");
+        check("  a\n    a\n", "@@\n-a\n+x\n", "Indentation 1 2");
+        check("    a\n\n    b\n", "@@\n-a\n-\n-b\n+c\n", "Indentation 1");
+        check("\u{201C}a\u{201D}\n", "@@\n-\"a\"\n+x\n", "Unicode 1");
+        check("\u{201C}a\u{201D}\n\"a\" \n", "@@\n-\"a\"\n+x\n", "TrailingBlanks 2");
+    }
+
+    #[test]
+    fn one_map_of_indentation_holds_for_the_whole_hunk() {
+        check("  a\n   b\n", "@@\n a\n-b\n+c\n", "near 1");
+        check("\ta\n\t\tb\n", "@@\n     a\n-        b\n+        c\n", "Indentation 1");
+        // The added line lies outside of what was taken away from the others.
+        check("a\nb\n", "@@\n   a\n-  b\n+ c\n", "near 1");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_line() {
+        check("\u{FEFF}a\nlonger\n", "@@\n-a\n-longer\n+x\n", "Exact 1");
+        check("\u{FEFF}\nlonger\n", "@@\n \n-longer\n+x\n", "Exact 1");
+        check("\u{FEFF}a\nnew line\n", "@@\n a\n-old\n+new line\n", "applied 1");
+        check("\u{FEFF}a \nlonger\n", "@@\n a\n-longer\n+x\n", "TrailingBlanks 1");
+    }
+
+    #[test]
+    fn a_rung_can_be_forbidden() {
+        let up_to = |most_lenient| Rules { most_lenient, appends: false };
+        check_with(up_to(Rung::Exact), "a \n", "@@\n-a\n+x\n", "near 1");
+        check_with(up_to(Rung::TrailingBlanks), "a \n", "@@\n-a\n+x\n", "TrailingBlanks 1");
+        check_with(up_to(Rung::TrailingBlanks), "  a\n", "@@\n-a\n+x\n", "near 1");
+        check_with(up_to(Rung::Indentation), "\u{201C}a\u{201D}\n", "@@\n-\"a\"\n+x\n", "near 1");
+        let drifted = "first here\nsecond line here\nthird line here\nfourth line\n";
+        let hunk = "@@\n first\n second line here\n-third line here\n+x\n fourth line\n";
+        check_with(up_to(Rung::Unicode), drifted, hunk, "near 1");
+        check_with(up_to(Rung::Context), drifted, hunk, "Context 2");
+    }
+
+    #[test]
+    fn only_outer_context_may_differ_and_little_of_it() {
+        let file = "one one one\ntwo two two\nthree three\nfour four\nfive five\n";
+        check(file, "@@\n ONE\n two two two\n-three three\n+x\n four four\n", "Context 2");
+        check(file, "@@\n one one one\n two two two\n-three three\n+x\n four four\n five\n", "Context 1");
+        // A line at each end, of four: one more than allowed.
+        check(file, "@@\n ONE\n two two two\n-three three\n+x\n four four\n FIVE\n", "near 1");
+        // The context line next to the change.
+        check(file, "@@\n one one one\n TWO\n-three three\n+x\n four four\n", "near 1");
+        // A removed line.
+        check(file, "@@\n ONE\n two two two\n-THREE\n+x\n four four\n", "near 1");
+        // Fewer than 24 bytes match.
+        check("k\ntwo\nthree\nfour\n", "@@\n K\n two\n-three\n+x\n four\n", "near 1");
+        // Lines that are only added.
+        check(file, "@@\n ONE\n two two two\n+x\n three three\n four four\n five five\n", "near 1");
+    }
+
+    #[test]
+    fn anchors_are_conditions() {
+        let file = "fn a() {\n  x\n}\nfn b() {\n  x\n}\n";
+        check(file, "@@ fn b() {\n-  x\n+  y\n", "Exact 5");
+        check(file, "@@ fn a() {\n-  x\n+  y\n", "Exact 2");
+        check(file, "@@ fn b\n-  x\n+  y\n", "Exact 5");
+        check(file, "@@ fn c\n-  x\n+  y\n", "no anchor fn c");
+        check(file, "@@ fn b() {\n fn a() {\n-  x\n+  y\n", "before anchor 1");
+        check(file, "@@ fn b() {\n fn b() {\n-  x\n+  y\n", "Exact 4");
+        // One that is there twice leaves every place behind the first.
+        check(file, "@@ fn \n-  x\n+  y\n", "Exact 2 5");
+        // The whole line beats its beginning; stacked ones are looked for in turn.
+        check("a b\nx\na\nx\n", "@@ a\n-x\n+y\n", "Exact 4");
+        check("f\nx\nA\nf\nx\nf\nx\n", "@@ A\n@@ f\n-x\n+y\n", "Exact 5");
+        check("A\nx\n", "@@ x\n@@ A\n-x\n+y\n", "no anchor A");
+        check("  \u{201C}a\u{201D}\nx\n", "@@ \"a\"\n-x\n+y\n", "Exact 2");
+    }
+
+    #[test]
+    fn anchors_hold_on_every_rung() {
+        check("x \nA\nx\n", "@@ A\n-x\n+y\n", "Exact 3");
+        check("x\nA\nx \n", "@@ A\n-x\n+y\n", "TrailingBlanks 3");
+        check("x\nA\n", "@@ A\n-x\n+y\n", "before anchor 1");
+    }
+
+    #[test]
+    fn the_end_mark_is_a_condition() {
+        check("a\nb\na\n", "@@\n-a\n+x\n*** End of File\n", "Exact 3");
+        check("a\nb\na", "@@\n-a\n+x\n*** End of File\n", "Exact 3");
+        check("a\nb\n", "@@\n-a\n+x\n*** End of File\n", "not at end 1");
+        check("a\nb\na \n", "@@\n-a\n+x\n*** End of File\n", "TrailingBlanks 3");
+        check("a\nb", "@@\n-b\n\\ No newline at end of file\n+x\n", "Exact 2");
+        check("a\nb\n", "@@\n-b\n\\ No newline at end of file\n+x\n", "near 2");
+    }
+
+    #[test]
+    fn added_lines_need_something_that_tells_where() {
+        check("a\nb\n", "@@\n+x\n", "nowhere");
+        check_with(Rules { appends: true, ..DEFAULT }, "a\nb\n", "@@\n+x\n", "Exact 3");
+        check("", "@@\n+x\n", "Exact 1");
+        check("\u{FEFF}", "@@\n+x\n", "Exact 1");
+        check("a\nb\na\n", "@@ b\n+x\n", "Exact 3");
+        check("a\nb\na\n", "@@ a\n+x\n", "Exact 2 4");
+        check("a\nb\n", "@@\n+x\n*** End of File\n", "Exact 3");
+        check("a\nb", "@@\n+x\n*** End of File\n", "Exact 3");
+        check("a\nb\n", "@@ -1,0 +2,1 @@\n+x\n", "Exact 2");
+        check("a\nb\n", "@@ -0,0 +1,1 @@\n+x\n", "Exact 1");
+        check("a\nb\n", "@@ -9,0 +9,1 @@\n+x\n", "nowhere");
+    }
+
+    #[test]
+    fn what_stands_already_is_told_from_what_is_missing() {
+        check("a\nnew\n", "@@\n a\n-old\n+new\n", "applied 1");
+        check("a\nnew\nq\na\nnew\n", "@@\n a\n-old\n+new\n", "near 1");
+        check("a\nold\nq\na\nnew\n", "@@\n a\n-old\n+new\n", "Exact 1");
+        // The old side stands loosely: the new one that stands exactly comes first.
+        check("a\nold \na\nnew\n", "@@\n a\n-old\n+new\n", "applied 3");
+        check("a\nb\n", "@@\n a\n-old\n b\n", "applied 1");
+        check("a\nb\n", "@@\n a\n-old\n", "near 1");
+        check("q\na\nnew\n", "@@ q\n a\n-old\n+new\n", "applied 2");
+        check("a\nnew\nq\n", "@@ q\n a\n-old\n+new\n", "near 1");
+    }
+
+    #[test]
+    fn what_stands_already_at_the_marked_end_is_told() {
+        check("x\nb\n", "@@\n x\n-a\n+b\n*** End of File\n", "applied 1");
+        check("x\nb\nc\n", "@@\n x\n-a\n+b\n+c\n*** End of File\n", "applied 1");
+        check("x\nb\nc\n", "@@\n x\n-a\n+b\n*** End of File\n", "near 1");
+        check("x\n", "@@\n x\n-a\n-b\n+\n*** End of File\n", "near 1");
+    }
+
+    #[test]
+    fn an_anchor_repeated_in_the_hunk_that_is_applied_is_no_hindrance() {
+        check("q\nf() {\n  new\n", "@@ f() {\n f() {\n-  old\n+  new\n", "applied 2");
+    }
+
+    fn line() -> impl Strategy<Value = String> {
+        let word = prop_oneof![
+            Just("a"),
+            Just("b"),
+            Just("long line of text"),
+            Just("\u{201C}q\u{201D}"),
+            Just("\"q\""),
+            Just("")
+        ];
+        (
+            prop_oneof![Just(""), Just("  "), Just("\t"), Just("    ")],
+            word,
+            prop_oneof![4 => Just(""), 1 => Just(" ")],
+        )
+            .prop_map(|(indent, word, tail)| format!("{indent}{word}{tail}"))
+    }
+
+    fn hunk() -> impl Strategy<Value = String> {
+        let signed = (prop_oneof![3 => Just(' '), 2 => Just('-'), 2 => Just('+')], line());
+        prop::collection::vec(signed.prop_map(|(sign, text)| format!("{sign}{text}\n")), 1..6)
+            .prop_map(|lines| format!("@@\n{}", lines.concat()))
+    }
+
+    proptest! {
+        #[test]
+        fn a_place_has_the_lines_that_it_is_said_to_have(
+            lines in prop::collection::vec(line(), 0..12),
+            crlf in any::<bool>(),
+            open in any::<bool>(),
+            hunk in hunk(),
+        ) {
+            let mut text: String = lines.iter().map(|line| format!("{line}{}", if crlf { "\r\n" } else { "\n" })).collect();
+            if open {
+                text.truncate(text.trim_end_matches(['\r', '\n']).len());
+            }
+            let document = document(&text);
+            let hunks = hunks(&hunk);
+            let shape = Shape::of(&hunks[0]);
+            if let Found::Places(places) = &locate_all(&document, &[&hunks[0]], DEFAULT)[0] {
+                for place in places {
+                    let mut next = place.start;
+                    for old in &shape.old[place.matched.clone()] {
+                        prop_assert!(next < text.len() || old.text.is_empty());
+                        let line = LineSpan::at(document.bytes(), next);
+                        let rung = fold::line_rung(line.text(document.bytes()), old.text);
+                        prop_assert!(rung.is_some_and(|rung| rung <= place.rung), "{:?} {:?}", line, place);
+                        next = line.end;
+                    }
+                    prop_assert_eq!(next, place.end);
+                    let missed = shape.old.len() - place.matched.len();
+                    prop_assert!(missed == 0 || place.rung == Rung::Context);
+                    let is_outside = |index: &usize| !place.matched.contains(index);
+                    prop_assert!((0..shape.old.len()).filter(is_outside).all(|index| !shape.old[index].is_deleted));
+                }
+            }
+        }
+    }
 }

@@ -10,6 +10,8 @@ pub mod locate;
 pub mod outcome;
 pub mod planner;
 pub mod replace;
+#[cfg(test)]
+mod sample;
 pub mod shape;
 pub mod state;
 pub mod table;

@@ -220,7 +220,13 @@ impl Planner {
     }
 
     fn probe_hunk(&mut self, edit: &FileEdit, requested: &[Hunk]) -> Result<Placement, Problem> {
-        let index = self.source(edit)?;
+        let index = match self.source(edit) {
+            // The edit may turn out to be a rename that is done and passed over.
+            Err(problem) if problem.code == Code::FileMissing && self.options.skips_applied => {
+                return Ok(Placement::Unknown);
+            }
+            source => source?,
+        };
         let Some(hunk) = requested.last() else { return Ok(Placement::Unknown) };
         let document = self.text_of(index)?;
         match hunks::plan(&document, std::slice::from_ref(hunk), requested.len(), self.options) {
@@ -423,6 +429,7 @@ impl Planner {
         let target = self.rename_target(edit, source).map_err(|problem| vec![problem]);
         if requested.is_empty() {
             let Some(target) = target? else {
+                self.touch(source, number);
                 return Ok(PlannedEdit {
                     operation: Operation::Update,
                     before: self.document(source),
@@ -480,11 +487,12 @@ impl Planner {
         if self.expect_file(target, path).is_err() {
             return Err(missing);
         }
-        let document = self.text_of(target)?;
-        let passing = Options { skips_applied: true, ..self.options };
-        let rest = hunks::plan(&document, requested, 1, passing);
-        if !rest.is_ok_and(|rest| rest.splices.is_empty() && rest.matches.is_empty()) {
-            return Err(missing);
+        if !requested.is_empty() {
+            let document = self.text_of(target)?;
+            let passing = Options { skips_applied: true, ..self.options };
+            if !hunks::plan(&document, requested, 1, passing).is_ok_and(|rest| rest.splices.is_empty()) {
+                return Err(missing);
+            }
         }
         if !self.options.skips_applied {
             let message = format!(
@@ -497,7 +505,11 @@ impl Planner {
             );
         }
         self.touch(target, number);
-        Ok(PlannedEdit { operation: Operation::Update, before: Some(document), after: Some(After::Same) })
+        Ok(PlannedEdit {
+            operation: Operation::Update,
+            before: self.document(target),
+            after: Some(After::Same),
+        })
     }
 
     fn source(&self, edit: &FileEdit) -> Result<usize, Problem> {
@@ -746,4 +758,236 @@ fn in_style_of(before: &Document, bytes: Vec<u8>) -> Vec<u8> {
     let body = if counts.crlf > counts.lf { text.replace('\n', "\r\n") } else { text.into_owned() };
     let bom = if before.has_bom() { UTF8_BOM } else { b"" };
     [bom, body.as_bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::plan::sample::edits;
+
+    /// A tree as text: `None` is a folder.
+    type Tree = BTreeMap<String, Option<String>>;
+
+    fn tree(files: &[(&str, &str)]) -> Tree {
+        files.iter().map(|&(path, text)| (path.to_owned(), Some(text.to_owned()))).collect()
+    }
+
+    fn given(tree: &Tree, path: &PathText) -> Given {
+        let real = path.normalized();
+        let state = match tree.get(real.shown().as_ref()) {
+            None => FileState::Absent,
+            Some(None) => FileState::Other("directory"),
+            Some(Some(text)) => FileState::File(FoundFile {
+                document: Arc::new(Document::new(text.as_bytes().to_vec())),
+                mode: 0o100_644,
+                hard_links: 1,
+                stamp: Default::default(),
+            }),
+        };
+        Given { real, state, link: None }
+    }
+
+    /// Plans the edits over the tree; one line a planned file, or one a problem.
+    fn planned(tree: &Tree, patch: &str, options: Options) -> Vec<String> {
+        let mut planner = Planner::new(options);
+        let mut problems = Vec::new();
+        for (index, edit) in edits(patch).iter().enumerate() {
+            for want in planner.wants(edit) {
+                let given = given(tree, &want.path);
+                planner.give(want, given);
+            }
+            assert_eq!(planner.wants(edit), [], "what was given is not wanted again");
+            problems.extend(planner.plan(index + 1, edit).err().into_iter().flatten());
+        }
+        if !problems.is_empty() {
+            let said = |problem: Problem| {
+                let hunk = problem.hunk.map(|hunk| format!(" hunk {hunk}")).unwrap_or_default();
+                format!("{} {:?}{hunk}: {:?}", problem.edit.unwrap(), problem.path.unwrap(), problem.code)
+            };
+            return problems.into_iter().map(said).collect();
+        }
+        planner.finish().files.iter().map(shown).collect()
+    }
+
+    fn shown(file: &PlannedFile) -> String {
+        let from = file.from.as_ref().map(|from| format!(" from {}", from.shown())).unwrap_or_default();
+        let before = file.before.as_ref().map_or(&b""[..], |found| found.document.bytes());
+        let after = match &file.after {
+            None => "gone".to_owned(),
+            Some(After::Same) => "same".to_owned(),
+            Some(After::Spliced(splices)) => format!("{:?}", String::from_utf8_lossy(&splices.apply(before))),
+            Some(After::Whole(whole)) => format!("whole {:?}", String::from_utf8_lossy(whole.bytes())),
+        };
+        format!("{:?} {}{from}: {after}", file.operation, file.path.shown())
+    }
+
+    fn check_with(options: Options, files: &[(&str, &str)], patch: &str, expected: &[&str]) {
+        assert_eq!(planned(&tree(files), patch, options), expected, "{patch}");
+    }
+
+    fn check(files: &[(&str, &str)], patch: &str, expected: &[&str]) {
+        check_with(Options::default(), files, patch, expected);
+    }
+
+    #[test]
+    fn each_operation_is_planned() {
+        check(&[], "*** Add File: a\n+x\n", &["Create a: whole \"x\\n\""]);
+        check(&[("a", "x\n")], "*** Update File: a\n@@\n-x\n+y\n", &["Update a: \"y\\n\""]);
+        check(&[("a", "x\n")], "*** Delete File: a\n", &["Delete a: gone"]);
+        check(&[("a", "x\n")], "*** Update File: a\n*** Move to: b\n", &["Rename b from a: same"]);
+        check(
+            &[("a", "x\n")],
+            "*** Update File: a\n*** Move to: d/b\n@@\n-x\n+y\n",
+            &["Rename d/b from a: \"y\\n\""],
+        );
+        check(&[("a", "x\n")], "*** Update File: a\n@@\n x\n", &["Update a: same"]);
+    }
+
+    #[test]
+    fn what_is_in_the_way_or_missing_is_refused() {
+        check(&[("a", "x\n")], "*** Add File: a\n+y\n", &["1 \"a\": FileExists"]);
+        check(&[("a", "x\n")], "*** Add File: a\n+x\n", &["1 \"a\": FileExists"]);
+        check(&[], "*** Update File: a\n@@\n-x\n", &["1 \"a\": FileMissing"]);
+        check(&[], "*** Delete File: a\n", &["1 \"a\": FileMissing"]);
+        check(&[("a", ""), ("b", "")], "*** Update File: a\n*** Move to: b\n", &["1 \"b\": FileExists"]);
+        let mut with_folder = tree(&[("a", "x\n")]);
+        with_folder.insert("d".to_owned(), None);
+        for patch in ["*** Add File: d\n+x\n", "*** Delete File: d\n", "*** Update File: d\n@@\n-x\n"] {
+            assert_eq!(planned(&with_folder, patch, Options::default()), ["1 \"d\": NotAFile"], "{patch}");
+        }
+        check(&[("b", "a\0b\n")], "*** Update File: b\n@@\n-x\n", &["1 \"b\": Binary"]);
+    }
+
+    #[test]
+    fn every_edit_sees_the_edits_before_it() {
+        check(
+            &[("a", "1\n2\n")],
+            "*** Update File: a\n@@\n-1\n+one\n*** Update File: ./a\n@@\n one\n-2\n+two\n",
+            &["Update a: \"one\\ntwo\\n\""],
+        );
+        check(&[], "*** Add File: a\n+1\n*** Update File: a\n@@\n-1\n+2\n", &["Create a: whole \"2\\n\""]);
+        check(&[], "*** Add File: a\n+1\n*** Delete File: a\n", &[]);
+        check(&[("a", "x\n")], "*** Delete File: a\n*** Add File: a\n+y\n", &["Update a: whole \"y\\n\""]);
+        check(&[("a", "x\n")], "*** Delete File: a\n*** Update File: a\n@@\n-x\n", &["2 \"a\": FileMissing"]);
+        check(
+            &[("a", "x\n")],
+            "*** Update File: a\n*** Move to: b\n*** Update File: b\n@@\n-x\n+y\n",
+            &["Rename b from a: \"y\\n\""],
+        );
+        check(
+            &[("a", "x\n")],
+            "*** Update File: a\n*** Move to: b\n*** Update File: b\n*** Move to: a\n",
+            &["Update a: same"],
+        );
+        check(
+            &[("a", "x\n")],
+            "*** Update File: a\n*** Move to: b\n*** Delete File: b\n",
+            &["Delete a: gone"],
+        );
+        check(
+            &[("a", "x\n"), ("b", "y\n")],
+            "*** Delete File: b\n*** Update File: a\n*** Move to: b\n",
+            &["Rename b from a: same"],
+        );
+        check(
+            &[("a", "A\n"), ("b", "B\n")],
+            "*** Update File: a\n*** Move to: t\n*** Update File: b\n*** Move to: a\n*** Update File: t\n*** Move to: b\n",
+            &["Update a: whole \"B\\n\"", "Update b: whole \"A\\n\""],
+        );
+        check(
+            &[("a", "x\n")],
+            "*** Update File: a\n*** Move to: b\n*** Add File: a\n+new\n",
+            &["Update a: whole \"new\\n\"", "Create b: whole \"x\\n\""],
+        );
+    }
+
+    #[test]
+    fn a_failed_edit_changes_nothing_and_the_rest_is_still_looked_at() {
+        check(
+            &[("a", "1\n2\n3\n"), ("b", "x\n")],
+            "*** Update File: a\n@@\n-9\n@@\n-2\n+two\n@@\n-8\n*** Update File: b\n@@\n-7\n*** Delete File: c\n",
+            &[
+                "1 \"a\" hunk 1: HunkNotFound",
+                "1 \"a\" hunk 3: HunkNotFound",
+                "2 \"b\" hunk 1: HunkNotFound",
+                "3 \"c\": FileMissing",
+            ],
+        );
+        check(
+            &[("a", "1\n")],
+            "*** Update File: a\n@@\n-1\n+2\n@@\n-9\n*** Update File: a\n@@\n-2\n+3\n",
+            &["1 \"a\" hunk 2: HunkNotFound", "2 \"a\" hunk 1: HunkNotFound"],
+        );
+        check(
+            &[("a", "1\n"), ("b", "")],
+            "*** Update File: a\n*** Move to: b\n@@\n-9\n",
+            &["1 \"a\" hunk 1: HunkNotFound", "1 \"b\": FileExists"],
+        );
+    }
+
+    #[test]
+    fn a_move_onto_itself_is_an_update() {
+        let moved = "*** Update File: a\n*** Move to: ./a\n@@\n-x\n+y\n";
+        check(&[("a", "x\n")], moved, &["Update a: \"y\\n\""]);
+        check(&[("a", "x\n")], "*** Update File: a\n*** Move to: s/../a\n", &["Update a: same"]);
+    }
+
+    #[test]
+    fn files_and_folders_of_one_patch_may_not_clash() {
+        check(&[], "*** Add File: a\n+x\n*** Add File: a/b\n+y\n", &["2 \"a/b\": NotAFile"]);
+        check(&[], "*** Add File: a/b\n+x\n*** Add File: a\n+y\n", &["2 \"a\": NotAFile"]);
+        check(
+            &[],
+            "*** Add File: a\n+x\n*** Add File: ab\n+y\n",
+            &["Create a: whole \"x\\n\"", "Create ab: whole \"y\\n\""],
+        );
+    }
+
+    #[test]
+    fn files_may_be_replaced_on_request() {
+        let options = Options { overwrites: true, ..Options::default() };
+        check_with(options, &[("a", "x\n")], "*** Add File: a\n+y\n", &["Update a: whole \"y\\n\""]);
+        check_with(
+            options,
+            &[("a", "x\n"), ("b", "y\n")],
+            "*** Update File: a\n*** Move to: b\n",
+            &["Rename b from a: same"],
+        );
+    }
+
+    #[test]
+    fn what_is_done_already_is_passed_over_on_request() {
+        let options = Options { skips_applied: true, ..Options::default() };
+        check_with(options, &[("a", "x\n")], "*** Add File: a\n+x\n", &["Update a: same"]);
+        check_with(options, &[("a", "x\n")], "*** Add File: a\n+y\n", &["1 \"a\": FileExists"]);
+        check_with(options, &[("a", "y\n")], "*** Update File: a\n@@\n-x\n+y\n", &["Update a: same"]);
+        check_with(
+            options,
+            &[("a", "y\n2\n")],
+            "*** Update File: a\n@@\n-x\n+y\n@@\n-2\n+3\n",
+            &["Update a: \"y\\n3\\n\""],
+        );
+    }
+
+    #[test]
+    fn a_rename_that_is_done_is_passed_over_on_request() {
+        let options = Options { skips_applied: true, ..Options::default() };
+        check_with(options, &[("b", "x\n")], "*** Update File: a\n*** Move to: b\n", &["Update b: same"]);
+        let with_hunk = "*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n";
+        check_with(options, &[("b", "y\n")], with_hunk, &["Update b: same"]);
+        // A file that is there but not as the rename would leave it.
+        check_with(options, &[("b", "x\n")], with_hunk, &["1 \"a\": FileMissing"]);
+        check_with(options, &[("b", "z\n")], with_hunk, &["1 \"a\": FileMissing"]);
+        check_with(options, &[], with_hunk, &["1 \"a\": FileMissing"]);
+        check(&[("b", "x\n")], "*** Update File: a\n*** Move to: b\n", &["1 \"a\": FileMissing"]);
+        // An earlier edit of the same patch took it away: nothing is done already.
+        check_with(
+            options,
+            &[("a", "x\n"), ("b", "x\n")],
+            "*** Delete File: a\n*** Update File: a\n*** Move to: b\n",
+            &["2 \"a\": FileMissing"],
+        );
+    }
 }

@@ -211,6 +211,14 @@ impl Document {
         lines_from(self.bytes(), self.bom_bytes)
     }
 
+    /// Returns the line that ends (with its newline) at the raw offset `end`, which lies behind the start of the text.
+    ///
+    /// The first line begins after the byte order mark, as [`Document::lines`] has it.
+    pub fn line_before(&self, end: usize) -> LineSpan {
+        let line = LineSpan::before(self.bytes(), end);
+        LineSpan { start: line.start.max(self.bom_bytes), ..line }
+    }
+
     /// Returns the text as reports show it: LF line ends, no byte order mark; `None` if it is not UTF-8.
     pub fn shown_text(&self) -> Option<Cow<'_, str>> {
         if self.encoding != Encoding::Utf8 {
@@ -294,6 +302,17 @@ mod tests {
             }
             backward.reverse();
             assert_eq!(backward, forward, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_begins_after_the_byte_order_mark_from_both_sides() {
+        for text in ["a\nb\n", "\r\nb\n", "\nb", "a"] {
+            let document = Document::new(format!("\u{FEFF}{text}").into_bytes());
+            let lines: Vec<LineSpan> = document.lines().collect();
+            for line in lines {
+                assert_eq!(document.line_before(line.end), line, "{text:?}");
+            }
         }
     }
 
