@@ -21,6 +21,9 @@ use super::exit::Exit;
 use super::fail::Fail;
 use super::streams::Console;
 
+/// What every page begins with: an apostrophe that is one in every formatter.
+const PRELUDE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
+
 /// Prints the completions of a shell.
 pub fn completions(shell: Shell, console: &Console) -> Result<Exit, Fail> {
     let mut script = Vec::new();
@@ -55,20 +58,19 @@ pub fn man(dir: Option<&Path>, console: &Console) -> Result<Exit, Fail> {
 fn page(command: clap::Command) -> (String, Vec<u8>) {
     let more = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
     let has_subcommands = command.has_subcommands();
-    let man = clap_mangen::Man::new(command)
-        .source(concat!("hunkwise ", env!("CARGO_PKG_VERSION")))
-        .manual("hunkwise manual");
-    let mut page = Vec::new();
-    // Writing to memory can't fail. The longer texts of the help are one section each here, where clap_mangen would
-    // run all their lines together in a section named EXTRA.
-    let _ = man.render_title(&mut page);
-    let prelude = page.windows(3).position(|bytes| bytes == b".TH").unwrap_or_default();
-    let prelude = page[..prelude].to_vec();
+    let man = clap_mangen::Man::new(command);
+    let name = man.get_filename();
+    // clap_mangen would leave an empty date out, and the version would stand in its place.
+    let title = name.trim_end_matches(".1").to_uppercase();
+    let version = env!("CARGO_PKG_VERSION");
+    let mut page =
+        format!("{PRELUDE}.TH {title} 1 \"\" \"hunkwise {version}\" \"hunkwise manual\"\n").into_bytes();
+    // The longer texts of the help are one section each here; clap_mangen would run their lines together in one named
+    // EXTRA. Every section comes with the prelude, which a page needs once. Writing to memory can't fail.
     let mut add = |render: &dyn Fn(&mut dyn Write) -> std::io::Result<()>| {
         let mut section = Vec::new();
         let _ = render(&mut section);
-        // Every section comes with the page's prelude, which is needed once.
-        page.extend_from_slice(section.strip_prefix(prelude.as_slice()).unwrap_or(&section));
+        page.extend_from_slice(section.strip_prefix(PRELUDE.as_bytes()).unwrap_or(&section));
     };
     add(&|out| man.render_name_section(out));
     add(&|out| man.render_synopsis_section(out));
@@ -81,7 +83,7 @@ fn page(command: clap::Command) -> (String, Vec<u8>) {
     if !has_subcommands {
         add(&|out| out.write_all(b".SH \"SEE ALSO\"\nhunkwise(1)\n"));
     }
-    (man.get_filename(), page)
+    (name, page)
 }
 
 /// Returns the paragraphs of a long help, each of which begins with a line `Title:`, as sections of a manual page.
