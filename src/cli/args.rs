@@ -41,31 +41,34 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// The heading of the options that every command takes, so that they don't stand between its own.
+const GLOBAL: &str = "Global options";
+
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
 pub struct Globals {
-    /// The folder that paths start at and may not leave
-    #[arg(long, global = true, value_name = "DIR", default_value = ".")]
+    /// The folder that relative paths start at and that no change may leave
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR", default_value = ".")]
     pub root: PathBuf,
-    /// When to colour
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value = "auto")]
+    /// When to use colours
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "WHEN", value_enum, default_value = "auto")]
     pub color: ColorWhen,
-    /// Print JSON: one document, or JSON Lines where results come one by one
-    #[arg(long, global = true)]
+    /// Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub json: bool,
     /// Print nothing but errors
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = GLOBAL)]
     pub quiet: bool,
 }
 
 /// When to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ColorWhen {
-    /// On a terminal, unless the environment says otherwise
+    /// On a terminal only, unless the environment says otherwise
     Auto,
-    /// Always
+    /// Also into a file or a pipe
     Always,
-    /// Never
+    /// Not even on a terminal
     Never,
 }
 
@@ -80,14 +83,14 @@ pub enum Command {
     Write(WriteArgs),
     /// Replace a text in one file
     Edit(EditArgs),
-    /// Draw the diff cards of stored session logs; touches no file that they name
+    /// Draw the diff cards of stored session logs; touches no file that the logs name
     Replay(ReplayArgs),
-    /// Draw a patch as cards, without any tree
+    /// Draw a patch as a card, as it asks for the change; looks at no file
     Show(ShowArgs),
-    /// Show the three jobs on built-in input in a temporary folder
+    /// Preview, apply and replay a built-in patch in a temporary folder
     #[command(after_long_help = exit::HELP)]
     Demo,
-    /// Print the completions of a shell
+    /// Print the completion script of a shell
     #[command(after_long_help = exit::HELP)]
     Completions {
         /// The shell
@@ -96,13 +99,13 @@ pub enum Command {
     /// Print the manual page, or write all of them into a folder
     #[command(after_long_help = exit::HELP)]
     Man {
-        /// Where the pages go; without it the main page is printed
+        /// The folder that all pages are written to; without it the main page is printed
         dir: Option<PathBuf>,
     },
-    /// Print a JSON schema, or list their names
+    /// Print the JSON schema of an output, or the names of all schemas
     #[command(after_long_help = exit::HELP)]
     Schema {
-        /// The schema: outcome, preview, card, error or record
+        /// The schema: outcome, preview, card, error or record; without it the names are printed
         name: Option<String>,
     },
 }
@@ -110,11 +113,11 @@ pub enum Command {
 /// How a patch's text arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Transport {
-    /// Found out from the input's first line
+    /// A tape if the first line is one of a tape, else text
     Auto,
     /// The patch itself
     Text,
-    /// JSON Lines {"t":MILLISECONDS,"delta":"text"}: replayed by its own times
+    /// JSON Lines {"t":MILLISECONDS,"delta":"text"}, whose times stand for the clock
     Tape,
 }
 
@@ -134,7 +137,7 @@ pub enum CardOutput {
     Card,
     /// JSON Lines, schema hunkwise/card/v1
     Json,
-    /// A patch that git applies
+    /// One patch that git applies; what a log does not record is left out, with a note
     Patch,
     /// Counts of changed lines
     Stat,
@@ -166,7 +169,7 @@ pub enum RungName {
     Indentation,
     /// Typographic quotes, dashes, spaces and composed characters equal their plain forms
     Unicode,
-    /// Outer context lines may differ
+    /// A few context lines at the outer ends of a hunk may differ or be missing
     Context,
 }
 
@@ -185,16 +188,16 @@ impl From<RungName> for Rung {
 /// Options that decide where hunks go and what is refused.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct MatchArgs {
-    /// The most lenient level of matching that may decide a place
+    /// The most lenient way of matching that may decide where a hunk goes; each allows all before it
     #[arg(long = "match", value_name = "RUNG", value_enum, default_value = "context")]
     pub most_lenient: RungName,
-    /// Of several places take the first, as Codex does, instead of refusing
+    /// Where a hunk fits several places take the first, as Codex does, instead of refusing
     #[arg(long)]
     pub first_match: bool,
-    /// Pass over what is applied already
+    /// Pass over hunks that are applied already, instead of refusing
     #[arg(long)]
     pub skip_applied: bool,
-    /// Let an Add or a Move replace a file
+    /// Let an added or moved file replace one that is there
     #[arg(long)]
     pub allow_overwrite: bool,
 }
@@ -209,9 +212,9 @@ pub struct MatchArgs {
      hunkwise preview run.tape                   the same previews again"
 ))]
 pub struct PreviewArgs {
-    /// The patch or tape; - or nothing is standard input
+    /// The patch or the tape; standard input if absent or -
     pub input: Option<PathBuf>,
-    /// The least time between two previews: 500ms, 2s, 0
+    /// The least time between two previews, such as 500ms, 2s or 0
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = interval)]
     pub interval: u64,
     /// The patch format
@@ -220,13 +223,13 @@ pub struct PreviewArgs {
     /// How the patch's text arrives
     #[arg(long, value_name = "KIND", value_enum, default_value = "auto")]
     pub transport: Transport,
-    /// End with status 1 as soon as something can't fit the files, whatever is still to come
+    /// End with status 1 as soon as something can't fit the files; without it that is shown, and the status is 0
     #[arg(long)]
     pub fail_fast: bool,
-    /// Look at no file: show only what the patch says
+    /// Look at no file: show only what the patch says, without line numbers
     #[arg(long)]
     pub no_locate: bool,
-    /// Write the stream with its times to this file
+    /// Write the stream with its times to this file, as a tape
     #[arg(long, value_name = "TAPE")]
     pub record: Option<PathBuf>,
     /// How to print
@@ -243,25 +246,25 @@ pub struct ChangeArgs {
     /// Write nothing; say what would be done, with the same exit status
     #[arg(long, visible_alias = "dry-run")]
     pub check: bool,
-    /// Append the call and its result to this session log
+    /// Append the call and its result to this session log (nothing is logged with --check)
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// The id of the call in the log and the result
+    /// The id of the call in the log and in JSON; a log numbers its calls if it is absent
     #[arg(long, value_name = "ID")]
     pub call_id: Option<String>,
-    /// Change files that have no write permission
+    /// Also change files that have no write permission
     #[arg(long)]
     pub force: bool,
     /// Write through the file: keeps hard links and owner, but is not atomic
     #[arg(long)]
     pub in_place: bool,
-    /// Don't wait for the disk: survives a killed process, not a power loss
+    /// Don't wait until the disk has it: survives a killed process, not a power loss
     #[arg(long)]
     pub no_sync: bool,
-    /// Longer texts are left out of JSON
+    /// Texts longer than this are left out of JSON: before and after are null, and opaque says why
     #[arg(long, value_name = "BYTES", default_value_t = 10 << 20)]
     pub max_text: usize,
-    /// Allow changes in .git, .hg and .jj
+    /// Allow changes inside of .git, .hg and .jj
     #[arg(long)]
     pub allow_git_dir: bool,
 }
@@ -274,12 +277,12 @@ pub struct ChangeArgs {
      hunkwise apply --json --log run.jsonl fix.patch   report before and after, and log it"
 ))]
 pub struct ApplyArgs {
-    /// The patch; - or nothing is standard input
+    /// The patch; standard input if absent or -
     pub patch: Option<PathBuf>,
     /// The patch format
     #[arg(long, value_name = "DIALECT", value_enum)]
     pub dialect: Option<DialectName>,
-    /// A patch without any file edit is no error
+    /// Accept a patch that holds no file edit
     #[arg(long)]
     pub allow_empty: bool,
     /// Where hunks may go.
@@ -298,15 +301,15 @@ pub struct ApplyArgs {
      hunkwise write a.txt --expect-sha256 HEX < new   only if the file is still the one that was read"
 ))]
 pub struct WriteArgs {
-    /// The file
+    /// The file to write
     pub path: PathBuf,
     /// Take the content from this file instead of standard input
     #[arg(long, value_name = "FILE")]
     pub content_file: Option<PathBuf>,
-    /// Refuse if the file is there
+    /// Refuse if the file is there already
     #[arg(long)]
     pub if_absent: bool,
-    /// Refuse unless the file has this SHA-256
+    /// Refuse unless the file as it stands has this SHA-256
     #[arg(long, value_name = "HEX", value_parser = sha256)]
     pub expect_sha256: Option<Sha256Hex>,
     /// Convert line endings and byte order mark to those of the file that is replaced
@@ -326,10 +329,10 @@ pub struct WriteArgs {
      echo '{\"file_path\":\"a.rs\",\"old_string\":\"foo\",\"new_string\":\"bar\"}' | hunkwise edit --args -"
 ))]
 pub struct EditArgs {
-    /// The file; with --args it comes from the arguments
+    /// The file to edit; with --args the arguments name it
     #[arg(required_unless_present = "args", conflicts_with = "args")]
     pub path: Option<PathBuf>,
-    /// The text to replace; LF in it stands for LF and CRLF
+    /// The text to replace, which must stand exactly once; LF in it stands for LF and CRLF
     #[arg(long, value_name = "TEXT", required_unless_present_any = ["old_file", "args"], allow_hyphen_values = true)]
     pub old: Option<String>,
     /// Take the text to replace from this file, byte for byte
@@ -344,13 +347,13 @@ pub struct EditArgs {
     /// Take path and texts from a tool call's arguments as JSON; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["old", "old_file", "new", "new_file", "replace_all", "expect_count"])]
     pub args: Option<PathBuf>,
-    /// Replace every place
+    /// Replace the text wherever it stands, not only once
     #[arg(long)]
     pub replace_all: bool,
-    /// Replace every place, and refuse unless there are so many
+    /// Replace the text wherever it stands, but refuse unless that is in exactly N places
     #[arg(long, value_name = "N")]
     pub expect_count: Option<usize>,
-    /// Refuse unless the file has this SHA-256
+    /// Refuse unless the file as it stands has this SHA-256
     #[arg(long, value_name = "HEX", value_parser = sha256)]
     pub expect_sha256: Option<Sha256Hex>,
     /// How files are written.
@@ -366,15 +369,15 @@ pub struct EditArgs {
      hunkwise replay --status failed --json session.jsonl"
 ))]
 pub struct ReplayArgs {
-    /// The logs; - or nothing is standard input
+    /// The logs, drawn one after the other; standard input if absent or -
     pub logs: Vec<PathBuf>,
-    /// The logs' format: dsh, or auto to find it out
+    /// The logs' format: dsh (what --log writes), or auto to find it out from the first lines
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub format: String,
     /// How to print
     #[arg(long, value_name = "KIND", value_enum, default_value = "card")]
     pub output: CardOutput,
-    /// Only cards that name a file like this
+    /// Only cards that name a file like this; * also matches /
     #[arg(long, value_name = "GLOB")]
     pub path: Option<String>,
     /// Only cards of this status: applied, partial, failed, rejected, held or unknown
@@ -398,7 +401,7 @@ pub struct ReplayArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = examples("hunkwise show fix.patch\n  hunkwise show --output stat < fix.patch"))]
 pub struct ShowArgs {
-    /// The patch; - or nothing is standard input
+    /// The patch; standard input if absent or -
     pub patch: Option<PathBuf>,
     /// The patch format
     #[arg(long, value_name = "DIALECT", value_enum)]

@@ -70,6 +70,7 @@ fn of_code(code: Code) -> Exit {
 pub const HELP: &str = "Exit status:
   0    done, or nothing to do
   1    refused, nothing written: the request is clear but does not fit the files
+       (preview: only with --fail-fast; replay: with --strict, if something in a log was not understood)
   2    wrong usage, malformed input, or a file that can't be read or written
   3    the files are written but the log could not be
   130  interrupted before anything was written

@@ -480,7 +480,12 @@ impl Planner {
         requested: &[Hunk],
         missing: Problem,
     ) -> Result<PlannedEdit, Problem> {
-        let Some(path) = edit.move_to.as_ref().filter(|_| missing.code == Code::FileMissing) else {
+        let was_there = self.names.iter().any(|(want, &index)| {
+            want.path == edit.path && !matches!(self.entries[index].given, FileState::Absent)
+        });
+        // What an earlier edit of the same patch took away is no sign that this one is done.
+        let Some(path) = edit.move_to.as_ref().filter(|_| missing.code == Code::FileMissing && !was_there)
+        else {
             return Err(missing);
         };
         let target = self.entry_of(path, false)?;
@@ -981,7 +986,7 @@ mod tests {
         check_with(options, &[("b", "x\n")], with_hunk, &["1 \"a\": FileMissing"]);
         check_with(options, &[("b", "z\n")], with_hunk, &["1 \"a\": FileMissing"]);
         check_with(options, &[], with_hunk, &["1 \"a\": FileMissing"]);
-        check(&[("b", "x\n")], "*** Update File: a\n*** Move to: b\n", &["1 \"a\": FileMissing"]);
+        check(&[("b", "x\n")], "*** Update File: a\n*** Move to: b\n", &["1 \"a\": AlreadyApplied"]);
         // An earlier edit of the same patch took it away: nothing is done already.
         check_with(
             options,

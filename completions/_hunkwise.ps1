@@ -1,0 +1,283 @@
+
+using namespace System.Management.Automation
+using namespace System.Management.Automation.Language
+
+Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    $commandElements = $commandAst.CommandElements
+    $command = @(
+        'hunkwise'
+        for ($i = 1; $i -lt $commandElements.Count; $i++) {
+            $element = $commandElements[$i]
+            if ($element -isnot [StringConstantExpressionAst] -or
+                $element.StringConstantType -ne [StringConstantType]::BareWord -or
+                $element.Value.StartsWith('-') -or
+                $element.Value -eq $wordToComplete) {
+                break
+        }
+        $element.Value
+    }) -join ';'
+
+    $completions = @(switch ($command) {
+        'hunkwise' {
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('preview', 'preview', [CompletionResultType]::ParameterValue, 'Show tentative previews of a patch while it is being written; writes no file')
+            [CompletionResult]::new('apply', 'apply', [CompletionResultType]::ParameterValue, 'Apply a patch, all of it or nothing')
+            [CompletionResult]::new('write', 'write', [CompletionResultType]::ParameterValue, 'Create or overwrite one file')
+            [CompletionResult]::new('edit', 'edit', [CompletionResultType]::ParameterValue, 'Replace a text in one file')
+            [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Draw the diff cards of stored session logs; touches no file that the logs name')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Draw a patch as a card, as it asks for the change; looks at no file')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Preview, apply and replay a built-in patch in a temporary folder')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completion script of a shell')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page, or write all of them into a folder')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON schema of an output, or the names of all schemas')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'hunkwise;preview' {
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'The least time between two previews, such as 500ms, 2s or 0')
+            [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'The patch format')
+            [CompletionResult]::new('--transport', '--transport', [CompletionResultType]::ParameterName, 'How the patch''s text arrives')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the stream with its times to this file, as a tape')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--match', '--match', [CompletionResultType]::ParameterName, 'The most lenient way of matching that may decide where a hunk goes; each allows all before it')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--fail-fast', '--fail-fast', [CompletionResultType]::ParameterName, 'End with status 1 as soon as something can''t fit the files; without it that is shown, and the status is 0')
+            [CompletionResult]::new('--no-locate', '--no-locate', [CompletionResultType]::ParameterName, 'Look at no file: show only what the patch says, without line numbers')
+            [CompletionResult]::new('--first-match', '--first-match', [CompletionResultType]::ParameterName, 'Where a hunk fits several places take the first, as Codex does, instead of refusing')
+            [CompletionResult]::new('--skip-applied', '--skip-applied', [CompletionResultType]::ParameterName, 'Pass over hunks that are applied already, instead of refusing')
+            [CompletionResult]::new('--allow-overwrite', '--allow-overwrite', [CompletionResultType]::ParameterName, 'Let an added or moved file replace one that is there')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'hunkwise;apply' {
+            [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'The patch format')
+            [CompletionResult]::new('--match', '--match', [CompletionResultType]::ParameterName, 'The most lenient way of matching that may decide where a hunk goes; each allows all before it')
+            [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Append the call and its result to this session log (nothing is logged with --check)')
+            [CompletionResult]::new('--call-id', '--call-id', [CompletionResultType]::ParameterName, 'The id of the call in the log and in JSON; a log numbers its calls if it is absent')
+            [CompletionResult]::new('--max-text', '--max-text', [CompletionResultType]::ParameterName, 'Texts longer than this are left out of JSON: before and after are null, and opaque says why')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Accept a patch that holds no file edit')
+            [CompletionResult]::new('--first-match', '--first-match', [CompletionResultType]::ParameterName, 'Where a hunk fits several places take the first, as Codex does, instead of refusing')
+            [CompletionResult]::new('--skip-applied', '--skip-applied', [CompletionResultType]::ParameterName, 'Pass over hunks that are applied already, instead of refusing')
+            [CompletionResult]::new('--allow-overwrite', '--allow-overwrite', [CompletionResultType]::ParameterName, 'Let an added or moved file replace one that is there')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Write nothing; say what would be done, with the same exit status')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Write nothing; say what would be done, with the same exit status')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Also change files that have no write permission')
+            [CompletionResult]::new('--in-place', '--in-place', [CompletionResultType]::ParameterName, 'Write through the file: keeps hard links and owner, but is not atomic')
+            [CompletionResult]::new('--no-sync', '--no-sync', [CompletionResultType]::ParameterName, 'Don''t wait until the disk has it: survives a killed process, not a power loss')
+            [CompletionResult]::new('--allow-git-dir', '--allow-git-dir', [CompletionResultType]::ParameterName, 'Allow changes inside of .git, .hg and .jj')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'hunkwise;write' {
+            [CompletionResult]::new('--content-file', '--content-file', [CompletionResultType]::ParameterName, 'Take the content from this file instead of standard input')
+            [CompletionResult]::new('--expect-sha256', '--expect-sha256', [CompletionResultType]::ParameterName, 'Refuse unless the file as it stands has this SHA-256')
+            [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Append the call and its result to this session log (nothing is logged with --check)')
+            [CompletionResult]::new('--call-id', '--call-id', [CompletionResultType]::ParameterName, 'The id of the call in the log and in JSON; a log numbers its calls if it is absent')
+            [CompletionResult]::new('--max-text', '--max-text', [CompletionResultType]::ParameterName, 'Texts longer than this are left out of JSON: before and after are null, and opaque says why')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--if-absent', '--if-absent', [CompletionResultType]::ParameterName, 'Refuse if the file is there already')
+            [CompletionResult]::new('--keep-style', '--keep-style', [CompletionResultType]::ParameterName, 'Convert line endings and byte order mark to those of the file that is replaced')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Write nothing; say what would be done, with the same exit status')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Write nothing; say what would be done, with the same exit status')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Also change files that have no write permission')
+            [CompletionResult]::new('--in-place', '--in-place', [CompletionResultType]::ParameterName, 'Write through the file: keeps hard links and owner, but is not atomic')
+            [CompletionResult]::new('--no-sync', '--no-sync', [CompletionResultType]::ParameterName, 'Don''t wait until the disk has it: survives a killed process, not a power loss')
+            [CompletionResult]::new('--allow-git-dir', '--allow-git-dir', [CompletionResultType]::ParameterName, 'Allow changes inside of .git, .hg and .jj')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'hunkwise;edit' {
+            [CompletionResult]::new('--old', '--old', [CompletionResultType]::ParameterName, 'The text to replace, which must stand exactly once; LF in it stands for LF and CRLF')
+            [CompletionResult]::new('--old-file', '--old-file', [CompletionResultType]::ParameterName, 'Take the text to replace from this file, byte for byte')
+            [CompletionResult]::new('--new', '--new', [CompletionResultType]::ParameterName, 'The text that comes in its place, literally')
+            [CompletionResult]::new('--new-file', '--new-file', [CompletionResultType]::ParameterName, 'Take the new text from this file, byte for byte')
+            [CompletionResult]::new('--args', '--args', [CompletionResultType]::ParameterName, 'Take path and texts from a tool call''s arguments as JSON; - is standard input')
+            [CompletionResult]::new('--expect-count', '--expect-count', [CompletionResultType]::ParameterName, 'Replace the text wherever it stands, but refuse unless that is in exactly N places')
+            [CompletionResult]::new('--expect-sha256', '--expect-sha256', [CompletionResultType]::ParameterName, 'Refuse unless the file as it stands has this SHA-256')
+            [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Append the call and its result to this session log (nothing is logged with --check)')
+            [CompletionResult]::new('--call-id', '--call-id', [CompletionResultType]::ParameterName, 'The id of the call in the log and in JSON; a log numbers its calls if it is absent')
+            [CompletionResult]::new('--max-text', '--max-text', [CompletionResultType]::ParameterName, 'Texts longer than this are left out of JSON: before and after are null, and opaque says why')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--replace-all', '--replace-all', [CompletionResultType]::ParameterName, 'Replace the text wherever it stands, not only once')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Write nothing; say what would be done, with the same exit status')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Write nothing; say what would be done, with the same exit status')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Also change files that have no write permission')
+            [CompletionResult]::new('--in-place', '--in-place', [CompletionResultType]::ParameterName, 'Write through the file: keeps hard links and owner, but is not atomic')
+            [CompletionResult]::new('--no-sync', '--no-sync', [CompletionResultType]::ParameterName, 'Don''t wait until the disk has it: survives a killed process, not a power loss')
+            [CompletionResult]::new('--allow-git-dir', '--allow-git-dir', [CompletionResultType]::ParameterName, 'Allow changes inside of .git, .hg and .jj')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'hunkwise;replay' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The logs'' format: dsh (what --log writes), or auto to find it out from the first lines')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--path', '--path', [CompletionResultType]::ParameterName, 'Only cards that name a file like this; * also matches /')
+            [CompletionResult]::new('--status', '--status', [CompletionResultType]::ParameterName, 'Only cards of this status: applied, partial, failed, rejected, held or unknown')
+            [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'Only cards of this tool')
+            [CompletionResult]::new('--call', '--call', [CompletionResultType]::ParameterName, 'Only the card of this call')
+            [CompletionResult]::new('--turn', '--turn', [CompletionResultType]::ParameterName, 'Only cards of these turns: N, N..M, N.. or ..M')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'End with status 1 if something in a log was not understood')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'hunkwise;show' {
+            [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'The patch format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'hunkwise;demo' {
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'hunkwise;completions' {
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'hunkwise;man' {
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'hunkwise;schema' {
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'hunkwise;help' {
+            [CompletionResult]::new('preview', 'preview', [CompletionResultType]::ParameterValue, 'Show tentative previews of a patch while it is being written; writes no file')
+            [CompletionResult]::new('apply', 'apply', [CompletionResultType]::ParameterValue, 'Apply a patch, all of it or nothing')
+            [CompletionResult]::new('write', 'write', [CompletionResultType]::ParameterValue, 'Create or overwrite one file')
+            [CompletionResult]::new('edit', 'edit', [CompletionResultType]::ParameterValue, 'Replace a text in one file')
+            [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Draw the diff cards of stored session logs; touches no file that the logs name')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Draw a patch as a card, as it asks for the change; looks at no file')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Preview, apply and replay a built-in patch in a temporary folder')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completion script of a shell')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page, or write all of them into a folder')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON schema of an output, or the names of all schemas')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'hunkwise;help;preview' {
+            break
+        }
+        'hunkwise;help;apply' {
+            break
+        }
+        'hunkwise;help;write' {
+            break
+        }
+        'hunkwise;help;edit' {
+            break
+        }
+        'hunkwise;help;replay' {
+            break
+        }
+        'hunkwise;help;show' {
+            break
+        }
+        'hunkwise;help;demo' {
+            break
+        }
+        'hunkwise;help;completions' {
+            break
+        }
+        'hunkwise;help;man' {
+            break
+        }
+        'hunkwise;help;schema' {
+            break
+        }
+        'hunkwise;help;help' {
+            break
+        }
+    })
+
+    $completions.Where{ $_.CompletionText -like "$wordToComplete*" } |
+        Sort-Object -Property ListItemText
+}

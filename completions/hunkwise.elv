@@ -1,0 +1,255 @@
+
+use builtin;
+use str;
+
+set edit:completion:arg-completer[hunkwise] = {|@words|
+    fn spaces {|n|
+        builtin:repeat $n ' ' | str:join ''
+    }
+    fn cand {|text desc|
+        edit:complex-candidate $text &display=$text' '(spaces (- 14 (wcswidth $text)))$desc
+    }
+    var command = 'hunkwise'
+    for word $words[1..-1] {
+        if (str:has-prefix $word '-') {
+            break
+        }
+        set command = $command';'$word
+    }
+    var completions = [
+        &'hunkwise'= {
+            cand --root 'The folder that relative paths start at and that no change may leave'
+            cand --color 'When to use colours'
+            cand --json 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+            cand -q 'Print nothing but errors'
+            cand --quiet 'Print nothing but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand preview 'Show tentative previews of a patch while it is being written; writes no file'
+            cand apply 'Apply a patch, all of it or nothing'
+            cand write 'Create or overwrite one file'
+            cand edit 'Replace a text in one file'
+            cand replay 'Draw the diff cards of stored session logs; touches no file that the logs name'
+            cand show 'Draw a patch as a card, as it asks for the change; looks at no file'
+            cand demo 'Preview, apply and replay a built-in patch in a temporary folder'
+            cand completions 'Print the completion script of a shell'
+            cand man 'Print the manual page, or write all of them into a folder'
+            cand schema 'Print the JSON schema of an output, or the names of all schemas'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'hunkwise;preview'= {
+            cand --interval 'The least time between two previews, such as 500ms, 2s or 0'
+            cand --dialect 'The patch format'
+            cand --transport 'How the patch''s text arrives'
+            cand --record 'Write the stream with its times to this file, as a tape'
+            cand --output 'How to print'
+            cand --match 'The most lenient way of matching that may decide where a hunk goes; each allows all before it'
+            cand --root 'The folder that relative paths start at and that no change may leave'
+            cand --color 'When to use colours'
+            cand --fail-fast 'End with status 1 as soon as something can''t fit the files; without it that is shown, and the status is 0'
+            cand --no-locate 'Look at no file: show only what the patch says, without line numbers'
+            cand --first-match 'Where a hunk fits several places take the first, as Codex does, instead of refusing'
+            cand --skip-applied 'Pass over hunks that are applied already, instead of refusing'
+            cand --allow-overwrite 'Let an added or moved file replace one that is there'
+            cand --json 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+            cand -q 'Print nothing but errors'
+            cand --quiet 'Print nothing but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'hunkwise;apply'= {
+            cand --dialect 'The patch format'
+            cand --match 'The most lenient way of matching that may decide where a hunk goes; each allows all before it'
+            cand --log 'Append the call and its result to this session log (nothing is logged with --check)'
+            cand --call-id 'The id of the call in the log and in JSON; a log numbers its calls if it is absent'
+            cand --max-text 'Texts longer than this are left out of JSON: before and after are null, and opaque says why'
+            cand --root 'The folder that relative paths start at and that no change may leave'
+            cand --color 'When to use colours'
+            cand --allow-empty 'Accept a patch that holds no file edit'
+            cand --first-match 'Where a hunk fits several places take the first, as Codex does, instead of refusing'
+            cand --skip-applied 'Pass over hunks that are applied already, instead of refusing'
+            cand --allow-overwrite 'Let an added or moved file replace one that is there'
+            cand --check 'Write nothing; say what would be done, with the same exit status'
+            cand --dry-run 'Write nothing; say what would be done, with the same exit status'
+            cand --force 'Also change files that have no write permission'
+            cand --in-place 'Write through the file: keeps hard links and owner, but is not atomic'
+            cand --no-sync 'Don''t wait until the disk has it: survives a killed process, not a power loss'
+            cand --allow-git-dir 'Allow changes inside of .git, .hg and .jj'
+            cand --json 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+            cand -q 'Print nothing but errors'
+            cand --quiet 'Print nothing but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'hunkwise;write'= {
+            cand --content-file 'Take the content from this file instead of standard input'
+            cand --expect-sha256 'Refuse unless the file as it stands has this SHA-256'
+            cand --log 'Append the call and its result to this session log (nothing is logged with --check)'
+            cand --call-id 'The id of the call in the log and in JSON; a log numbers its calls if it is absent'
+            cand --max-text 'Texts longer than this are left out of JSON: before and after are null, and opaque says why'
+            cand --root 'The folder that relative paths start at and that no change may leave'
+            cand --color 'When to use colours'
+            cand --if-absent 'Refuse if the file is there already'
+            cand --keep-style 'Convert line endings and byte order mark to those of the file that is replaced'
+            cand --check 'Write nothing; say what would be done, with the same exit status'
+            cand --dry-run 'Write nothing; say what would be done, with the same exit status'
+            cand --force 'Also change files that have no write permission'
+            cand --in-place 'Write through the file: keeps hard links and owner, but is not atomic'
+            cand --no-sync 'Don''t wait until the disk has it: survives a killed process, not a power loss'
+            cand --allow-git-dir 'Allow changes inside of .git, .hg and .jj'
+            cand --json 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+            cand -q 'Print nothing but errors'
+            cand --quiet 'Print nothing but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'hunkwise;edit'= {
+            cand --old 'The text to replace, which must stand exactly once; LF in it stands for LF and CRLF'
+            cand --old-file 'Take the text to replace from this file, byte for byte'
+            cand --new 'The text that comes in its place, literally'
+            cand --new-file 'Take the new text from this file, byte for byte'
+            cand --args 'Take path and texts from a tool call''s arguments as JSON; - is standard input'
+            cand --expect-count 'Replace the text wherever it stands, but refuse unless that is in exactly N places'
+            cand --expect-sha256 'Refuse unless the file as it stands has this SHA-256'
+            cand --log 'Append the call and its result to this session log (nothing is logged with --check)'
+            cand --call-id 'The id of the call in the log and in JSON; a log numbers its calls if it is absent'
+            cand --max-text 'Texts longer than this are left out of JSON: before and after are null, and opaque says why'
+            cand --root 'The folder that relative paths start at and that no change may leave'
+            cand --color 'When to use colours'
+            cand --replace-all 'Replace the text wherever it stands, not only once'
+            cand --check 'Write nothing; say what would be done, with the same exit status'
+            cand --dry-run 'Write nothing; say what would be done, with the same exit status'
+            cand --force 'Also change files that have no write permission'
+            cand --in-place 'Write through the file: keeps hard links and owner, but is not atomic'
+            cand --no-sync 'Don''t wait until the disk has it: survives a killed process, not a power loss'
+            cand --allow-git-dir 'Allow changes inside of .git, .hg and .jj'
+            cand --json 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+            cand -q 'Print nothing but errors'
+            cand --quiet 'Print nothing but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'hunkwise;replay'= {
+            cand --format 'The logs'' format: dsh (what --log writes), or auto to find it out from the first lines'
+            cand --output 'How to print'
+            cand --path 'Only cards that name a file like this; * also matches /'
+            cand --status 'Only cards of this status: applied, partial, failed, rejected, held or unknown'
+            cand --tool 'Only cards of this tool'
+            cand --call 'Only the card of this call'
+            cand --turn 'Only cards of these turns: N, N..M, N.. or ..M'
+            cand --root 'The folder that relative paths start at and that no change may leave'
+            cand --color 'When to use colours'
+            cand --strict 'End with status 1 if something in a log was not understood'
+            cand --json 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+            cand -q 'Print nothing but errors'
+            cand --quiet 'Print nothing but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'hunkwise;show'= {
+            cand --dialect 'The patch format'
+            cand --output 'How to print'
+            cand --root 'The folder that relative paths start at and that no change may leave'
+            cand --color 'When to use colours'
+            cand --json 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+            cand -q 'Print nothing but errors'
+            cand --quiet 'Print nothing but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'hunkwise;demo'= {
+            cand --root 'The folder that relative paths start at and that no change may leave'
+            cand --color 'When to use colours'
+            cand --json 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+            cand -q 'Print nothing but errors'
+            cand --quiet 'Print nothing but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'hunkwise;completions'= {
+            cand --root 'The folder that relative paths start at and that no change may leave'
+            cand --color 'When to use colours'
+            cand --json 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+            cand -q 'Print nothing but errors'
+            cand --quiet 'Print nothing but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'hunkwise;man'= {
+            cand --root 'The folder that relative paths start at and that no change may leave'
+            cand --color 'When to use colours'
+            cand --json 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+            cand -q 'Print nothing but errors'
+            cand --quiet 'Print nothing but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'hunkwise;schema'= {
+            cand --root 'The folder that relative paths start at and that no change may leave'
+            cand --color 'When to use colours'
+            cand --json 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+            cand -q 'Print nothing but errors'
+            cand --quiet 'Print nothing but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'hunkwise;help'= {
+            cand preview 'Show tentative previews of a patch while it is being written; writes no file'
+            cand apply 'Apply a patch, all of it or nothing'
+            cand write 'Create or overwrite one file'
+            cand edit 'Replace a text in one file'
+            cand replay 'Draw the diff cards of stored session logs; touches no file that the logs name'
+            cand show 'Draw a patch as a card, as it asks for the change; looks at no file'
+            cand demo 'Preview, apply and replay a built-in patch in a temporary folder'
+            cand completions 'Print the completion script of a shell'
+            cand man 'Print the manual page, or write all of them into a folder'
+            cand schema 'Print the JSON schema of an output, or the names of all schemas'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'hunkwise;help;preview'= {
+        }
+        &'hunkwise;help;apply'= {
+        }
+        &'hunkwise;help;write'= {
+        }
+        &'hunkwise;help;edit'= {
+        }
+        &'hunkwise;help;replay'= {
+        }
+        &'hunkwise;help;show'= {
+        }
+        &'hunkwise;help;demo'= {
+        }
+        &'hunkwise;help;completions'= {
+        }
+        &'hunkwise;help;man'= {
+        }
+        &'hunkwise;help;schema'= {
+        }
+        &'hunkwise;help;help'= {
+        }
+    ]
+    $completions[$command]
+}

@@ -1,0 +1,215 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_hunkwise_global_optspecs
+    string join \n root= color= json q/quiet h/help V/version
+end
+
+function __fish_hunkwise_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_hunkwise_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_hunkwise_using_subcommand
+    set -l cmd (__fish_hunkwise_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
+always\t'Also into a file or a pipe'
+never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -s q -l quiet -d 'Print nothing but errors'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -s V -l version -d 'Print version'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "preview" -d 'Show tentative previews of a patch while it is being written; writes no file'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "apply" -d 'Apply a patch, all of it or nothing'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "write" -d 'Create or overwrite one file'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "edit" -d 'Replace a text in one file'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "replay" -d 'Draw the diff cards of stored session logs; touches no file that the logs name'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "show" -d 'Draw a patch as a card, as it asks for the change; looks at no file'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "demo" -d 'Preview, apply and replay a built-in patch in a temporary folder'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "man" -d 'Print the manual page, or write all of them into a folder'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "schema" -d 'Print the JSON schema of an output, or the names of all schemas'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l interval -d 'The least time between two previews, such as 500ms, 2s or 0' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l dialect -d 'The patch format' -r -f -a "apply-patch\t'Codex\'s envelope: *** Begin Patch to *** End Patch'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l transport -d 'How the patch\'s text arrives' -r -f -a "auto\t'A tape if the first line is one of a tape, else text'
+text\t'The patch itself'
+tape\t'JSON Lines {"t":MILLISECONDS,"delta":"text"}, whose times stand for the clock'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l record -d 'Write the stream with its times to this file, as a tape' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l output -d 'How to print' -r -f -a "card\t'For people'
+json\t'JSON Lines, schema hunkwise/preview/v1'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l match -d 'The most lenient way of matching that may decide where a hunk goes; each allows all before it' -r -f -a "exact\t'Every old line is equal'
+trailing-blanks\t'Blanks at line ends do not count'
+indentation\t'The indentation may differ by one prefix or one unit'
+unicode\t'Typographic quotes, dashes, spaces and composed characters equal their plain forms'
+context\t'A few context lines at the outer ends of a hunk may differ or be missing'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
+always\t'Also into a file or a pipe'
+never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l fail-fast -d 'End with status 1 as soon as something can\'t fit the files; without it that is shown, and the status is 0'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l no-locate -d 'Look at no file: show only what the patch says, without line numbers'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l first-match -d 'Where a hunk fits several places take the first, as Codex does, instead of refusing'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l skip-applied -d 'Pass over hunks that are applied already, instead of refusing'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l allow-overwrite -d 'Let an added or moved file replace one that is there'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -s q -l quiet -d 'Print nothing but errors'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -s V -l version -d 'Print version'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l dialect -d 'The patch format' -r -f -a "apply-patch\t'Codex\'s envelope: *** Begin Patch to *** End Patch'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l match -d 'The most lenient way of matching that may decide where a hunk goes; each allows all before it' -r -f -a "exact\t'Every old line is equal'
+trailing-blanks\t'Blanks at line ends do not count'
+indentation\t'The indentation may differ by one prefix or one unit'
+unicode\t'Typographic quotes, dashes, spaces and composed characters equal their plain forms'
+context\t'A few context lines at the outer ends of a hunk may differ or be missing'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l log -d 'Append the call and its result to this session log (nothing is logged with --check)' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l call-id -d 'The id of the call in the log and in JSON; a log numbers its calls if it is absent' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l max-text -d 'Texts longer than this are left out of JSON: before and after are null, and opaque says why' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
+always\t'Also into a file or a pipe'
+never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l allow-empty -d 'Accept a patch that holds no file edit'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l first-match -d 'Where a hunk fits several places take the first, as Codex does, instead of refusing'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l skip-applied -d 'Pass over hunks that are applied already, instead of refusing'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l allow-overwrite -d 'Let an added or moved file replace one that is there'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l check -l dry-run -d 'Write nothing; say what would be done, with the same exit status'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l force -d 'Also change files that have no write permission'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l in-place -d 'Write through the file: keeps hard links and owner, but is not atomic'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l no-sync -d 'Don\'t wait until the disk has it: survives a killed process, not a power loss'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l allow-git-dir -d 'Allow changes inside of .git, .hg and .jj'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -s q -l quiet -d 'Print nothing but errors'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -s V -l version -d 'Print version'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l content-file -d 'Take the content from this file instead of standard input' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l expect-sha256 -d 'Refuse unless the file as it stands has this SHA-256' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l log -d 'Append the call and its result to this session log (nothing is logged with --check)' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l call-id -d 'The id of the call in the log and in JSON; a log numbers its calls if it is absent' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l max-text -d 'Texts longer than this are left out of JSON: before and after are null, and opaque says why' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
+always\t'Also into a file or a pipe'
+never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l if-absent -d 'Refuse if the file is there already'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l keep-style -d 'Convert line endings and byte order mark to those of the file that is replaced'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l check -l dry-run -d 'Write nothing; say what would be done, with the same exit status'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l force -d 'Also change files that have no write permission'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l in-place -d 'Write through the file: keeps hard links and owner, but is not atomic'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l no-sync -d 'Don\'t wait until the disk has it: survives a killed process, not a power loss'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l allow-git-dir -d 'Allow changes inside of .git, .hg and .jj'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -s q -l quiet -d 'Print nothing but errors'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -s V -l version -d 'Print version'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l old -d 'The text to replace, which must stand exactly once; LF in it stands for LF and CRLF' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l old-file -d 'Take the text to replace from this file, byte for byte' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l new -d 'The text that comes in its place, literally' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l new-file -d 'Take the new text from this file, byte for byte' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l args -d 'Take path and texts from a tool call\'s arguments as JSON; - is standard input' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l expect-count -d 'Replace the text wherever it stands, but refuse unless that is in exactly N places' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l expect-sha256 -d 'Refuse unless the file as it stands has this SHA-256' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l log -d 'Append the call and its result to this session log (nothing is logged with --check)' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l call-id -d 'The id of the call in the log and in JSON; a log numbers its calls if it is absent' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l max-text -d 'Texts longer than this are left out of JSON: before and after are null, and opaque says why' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
+always\t'Also into a file or a pipe'
+never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l replace-all -d 'Replace the text wherever it stands, not only once'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l check -l dry-run -d 'Write nothing; say what would be done, with the same exit status'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l force -d 'Also change files that have no write permission'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l in-place -d 'Write through the file: keeps hard links and owner, but is not atomic'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l no-sync -d 'Don\'t wait until the disk has it: survives a killed process, not a power loss'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l allow-git-dir -d 'Allow changes inside of .git, .hg and .jj'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -s q -l quiet -d 'Print nothing but errors'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -s V -l version -d 'Print version'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l format -d 'The logs\' format: dsh (what --log writes), or auto to find it out from the first lines' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l output -d 'How to print' -r -f -a "card\t'For people'
+json\t'JSON Lines, schema hunkwise/card/v1'
+patch\t'One patch that git applies; what a log does not record is left out, with a note'
+stat\t'Counts of changed lines'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l path -d 'Only cards that name a file like this; * also matches /' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l status -d 'Only cards of this status: applied, partial, failed, rejected, held or unknown' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l tool -d 'Only cards of this tool' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l call -d 'Only the card of this call' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l turn -d 'Only cards of these turns: N, N..M, N.. or ..M' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
+always\t'Also into a file or a pipe'
+never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l strict -d 'End with status 1 if something in a log was not understood'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s q -l quiet -d 'Print nothing but errors'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s V -l version -d 'Print version'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l dialect -d 'The patch format' -r -f -a "apply-patch\t'Codex\'s envelope: *** Begin Patch to *** End Patch'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l output -d 'How to print' -r -f -a "card\t'For people'
+json\t'JSON Lines, schema hunkwise/card/v1'
+stat\t'Counts of changed lines'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
+always\t'Also into a file or a pipe'
+never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -s q -l quiet -d 'Print nothing but errors'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -s V -l version -d 'Print version'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
+always\t'Also into a file or a pipe'
+never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -s q -l quiet -d 'Print nothing but errors'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -s V -l version -d 'Print version'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
+always\t'Also into a file or a pipe'
+never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -s q -l quiet -d 'Print nothing but errors'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -s V -l version -d 'Print version'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
+always\t'Also into a file or a pipe'
+never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -s q -l quiet -d 'Print nothing but errors'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -s V -l version -d 'Print version'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
+always\t'Also into a file or a pipe'
+never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -s q -l quiet -d 'Print nothing but errors'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -s V -l version -d 'Print version'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "preview" -d 'Show tentative previews of a patch while it is being written; writes no file'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "apply" -d 'Apply a patch, all of it or nothing'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "write" -d 'Create or overwrite one file'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "edit" -d 'Replace a text in one file'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "replay" -d 'Draw the diff cards of stored session logs; touches no file that the logs name'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "show" -d 'Draw a patch as a card, as it asks for the change; looks at no file'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "demo" -d 'Preview, apply and replay a built-in patch in a temporary folder'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "man" -d 'Print the manual page, or write all of them into a folder'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "schema" -d 'Print the JSON schema of an output, or the names of all schemas'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
