@@ -206,7 +206,7 @@ impl ApplyPatch {
         }
         say(PatchEvent::FileOpened { path: PathText::new(path), kind, line_number });
         self.state = match kind {
-            FileKind::Create => State::Add,
+            FileKind::Create | FileKind::Write => State::Add,
             FileKind::Update => {
                 State::Update(Update { header_line: line_number, is_moved: false, hunk: HunkState::None })
             }
@@ -372,7 +372,7 @@ impl ApplyPatch {
         update.is_moved = true;
         self.held_blanks = 0;
         self.state = State::Update(update);
-        say(PatchEvent::MovedTo { path: PathText::new(path) });
+        say(PatchEvent::MovedTo { path: PathText::new(path), is_copy: false });
         Ok(())
     }
 
@@ -540,7 +540,7 @@ mod tests {
                 PatchEvent::FileOpened { path, kind, line_number } => {
                     format!("{line_number} {kind:?} {}", path.shown())
                 }
-                PatchEvent::MovedTo { path } => format!("move {}", path.shown()),
+                PatchEvent::MovedTo { path, .. } => format!("move {}", path.shown()),
                 PatchEvent::HunkOpened { stated_old_start, line_number, .. } => {
                     format!("{line_number} hunk {stated_old_start:?}")
                 }
@@ -556,6 +556,7 @@ mod tests {
                 PatchEvent::Malformed(problem) => {
                     format!("{:?} malformed: {}", problem.line, problem.message)
                 }
+                other => format!("{other:?}"),
             });
         };
         for chunk in chunks {

@@ -85,7 +85,16 @@ pub fn write(arguments: &[u8]) -> Result<FileEdit, ArgsError> {
 
 /// Returns a file edit that comes from no patch text.
 pub fn file_edit(path: PathText, body: Body) -> FileEdit {
-    FileEdit { path, move_to: None, body, line_number: 0, expect_sha256: None, complete: true }
+    FileEdit {
+        path,
+        move_to: None,
+        is_copy: false,
+        mode: None,
+        body,
+        line_number: 0,
+        expect_sha256: None,
+        complete: true,
+    }
 }
 
 fn object(arguments: &[u8]) -> Result<Map<String, Value>, ArgsError> {

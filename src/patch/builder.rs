@@ -8,6 +8,7 @@ use super::Hunk;
 use super::LineHunk;
 use super::Patch;
 use super::PatchEvent;
+use super::Replace;
 use super::event::FileKind;
 
 /// Builds a patch, event by event.
@@ -33,12 +34,11 @@ impl Builder {
             PatchEvent::FileOpened { path, kind, line_number } => self.patch.edits.push(FileEdit {
                 path: path.clone(),
                 move_to: None,
+                is_copy: false,
+                mode: None,
                 body: match kind {
-                    FileKind::Create => Body::Content(Content {
-                        bytes: Vec::new(),
-                        existing: Existing::Refuse,
-                        keep_style: false,
-                    }),
+                    FileKind::Create => content(Existing::Refuse),
+                    FileKind::Write => content(Existing::Replace),
                     FileKind::Update => Body::Hunks(Vec::new()),
                     FileKind::Delete => Body::Delete,
                 },
@@ -46,9 +46,50 @@ impl Builder {
                 expect_sha256: None,
                 complete: false,
             }),
-            PatchEvent::MovedTo { path } => {
+            PatchEvent::Named { path } => {
+                if let Some(edit) = self.patch.edits.last_mut() {
+                    edit.path = path.clone();
+                }
+            }
+            PatchEvent::MovedTo { path, is_copy } => {
                 if let Some(edit) = self.patch.edits.last_mut() {
                     edit.move_to = Some(path.clone());
+                    edit.is_copy = *is_copy;
+                }
+            }
+            PatchEvent::Mode { mode } => {
+                if let Some(edit) = self.patch.edits.last_mut() {
+                    edit.mode = Some(*mode);
+                }
+            }
+            PatchEvent::Bytes { bytes } => {
+                if let Some(Body::Content(content)) = self.body() {
+                    content.bytes.extend_from_slice(bytes);
+                }
+            }
+            PatchEvent::ReplaceOpened => {
+                if let Some(Body::Hunks(hunks)) = self.body() {
+                    hunks.push(Hunk::Replace(Replace::default()));
+                }
+            }
+            PatchEvent::Old { text } => {
+                if let Some(replace) = self.replace() {
+                    replace.old.extend_from_slice(text);
+                }
+            }
+            PatchEvent::OldDone => {
+                if let Some(replace) = self.replace() {
+                    replace.old_is_complete = true;
+                }
+            }
+            PatchEvent::New { text } => {
+                if let Some(replace) = self.replace() {
+                    replace.new.extend_from_slice(text);
+                }
+            }
+            PatchEvent::Count { count } => {
+                if let Some(replace) = self.replace() {
+                    replace.count = *count;
                 }
             }
             PatchEvent::HunkOpened { stated_old_start, stated_old_lines, line_number } => {
@@ -115,4 +156,18 @@ impl Builder {
             Some(Body::Content(_) | Body::Delete) | None => None,
         }
     }
+
+    fn replace(&mut self) -> Option<&mut Replace> {
+        match self.body() {
+            Some(Body::Hunks(hunks)) => match hunks.last_mut() {
+                Some(Hunk::Replace(replace)) => Some(replace),
+                Some(Hunk::Lines(_)) | None => None,
+            },
+            Some(Body::Content(_) | Body::Delete) | None => None,
+        }
+    }
+}
+
+fn content(existing: Existing) -> Body {
+    Body::Content(Content { bytes: Vec::new(), existing, keep_style: false })
 }

@@ -4,6 +4,7 @@ use crate::report::Problem;
 use crate::text::PathText;
 
 use super::LineKind;
+use super::ReplaceCount;
 
 /// One step of a patch.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,10 +18,46 @@ pub enum PatchEvent<'a> {
         /// 1-based line of the input.
         line_number: usize,
     },
-    /// The open file edit is a rename.
+    /// The path of the open file edit, where it comes after the edit began.
+    Named {
+        /// The path.
+        path: PathText,
+    },
+    /// The open file edit is a rename or a copy.
     MovedTo {
         /// Where the file goes.
         path: PathText,
+        /// Whether the old file stays.
+        is_copy: bool,
+    },
+    /// The mode that the file gets.
+    Mode {
+        /// All its bits with the type, as git writes them.
+        mode: u32,
+    },
+    /// A piece of the open file edit's new content, as it is: no newline is added.
+    Bytes {
+        /// The bytes.
+        bytes: &'a [u8],
+    },
+    /// A text replacement of the open file edit begins.
+    ReplaceOpened,
+    /// A piece of the old text of the open replacement.
+    Old {
+        /// The bytes.
+        text: &'a [u8],
+    },
+    /// The old text of the open replacement is complete.
+    OldDone,
+    /// A piece of the new text of the open replacement.
+    New {
+        /// The bytes.
+        text: &'a [u8],
+    },
+    /// Which places the open replacement is for.
+    Count {
+        /// How many.
+        count: ReplaceCount,
     },
     /// A hunk of the open file edit begins.
     HunkOpened {
@@ -47,7 +84,7 @@ pub enum PatchEvent<'a> {
     NoNewline,
     /// The old side of the open hunk ends at the end of the file.
     EndOfFile,
-    /// The open hunk ends: its old side is complete.
+    /// The open hunk or replacement ends: its old side is complete.
     HunkClosed,
     /// The open file edit ends.
     FileClosed,
@@ -65,8 +102,10 @@ pub enum PatchEvent<'a> {
 /// What a file edit does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// Creates the file.
+    /// Creates the file; refused if it is there.
     Create,
+    /// Gives the file its content, whether it is there or not.
+    Write,
     /// Changes it.
     Update,
     /// Deletes it.

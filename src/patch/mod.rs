@@ -33,8 +33,12 @@ pub struct Patch {
 pub struct FileEdit {
     /// The path that the edit names (of a rename: the old one).
     pub path: PathText,
-    /// Where the file goes, of a rename.
+    /// Where the file goes, of a rename or a copy.
     pub move_to: Option<PathText>,
+    /// Whether the old file stays: a copy.
+    pub is_copy: bool,
+    /// The mode that the file gets, with its type as git writes it (`0o100755`); `None` keeps it.
+    pub mode: Option<u32>,
     /// What is to be done.
     pub body: Body,
     /// 1-based line of the input at which the edit begins; 0 if it does not come from text.

@@ -202,7 +202,14 @@ impl State {
                 self.probe(fill);
                 self.has_changed = true;
             }
-            PatchEvent::MovedTo { .. } => self.has_changed = true,
+            PatchEvent::MovedTo { .. }
+            | PatchEvent::Named { .. }
+            | PatchEvent::Mode { .. }
+            | PatchEvent::Bytes { .. }
+            | PatchEvent::Old { .. }
+            | PatchEvent::New { .. }
+            | PatchEvent::Count { .. } => self.has_changed = true,
+            PatchEvent::OldDone => self.probe(fill),
             PatchEvent::Line { kind, .. } => {
                 if let Some(edit) = self.edits.last_mut() {
                     match kind {
@@ -226,6 +233,7 @@ impl State {
             PatchEvent::Tolerated { note, line_number } => self.notes.push((note.clone(), *line_number)),
             PatchEvent::Malformed(problem) => self.malformed = Some((**problem).clone()),
             PatchEvent::HunkOpened { .. }
+            | PatchEvent::ReplaceOpened
             | PatchEvent::Anchor { .. }
             | PatchEvent::NoNewline
             | PatchEvent::EndOfFile => {}
