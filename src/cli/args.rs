@@ -85,7 +85,7 @@ pub enum Command {
     Edit(EditArgs),
     /// Draw the diff cards of stored session logs; touches no file that the logs name
     Replay(ReplayArgs),
-    /// Draw a patch as a card, as it asks for the change; looks at no file
+    /// Draw a patch as it stands, a card for each file edit; looks at no file that it names
     Show(ShowArgs),
     /// Preview, apply and replay a built-in patch in a temporary folder
     #[command(after_long_help = exit::HELP)]
