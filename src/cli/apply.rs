@@ -6,7 +6,6 @@ use serde_json::json;
 
 use crate::patch::parse;
 use crate::plan::Options;
-use crate::plan::outcome;
 use crate::report::Code;
 use crate::report::CommandName;
 use crate::report::Problem;
@@ -35,15 +34,11 @@ pub fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> Result<Exi
                 .with_hint("--allow-empty makes that no error")
         })
     });
-    if let Some(error) = refused.and_then(|problem| outcome::error_report(vec![problem])) {
-        let exit = Exit::of(&error);
-        change::report(&outcome::refused(error, CommandName::Apply, args.change.check), console)?;
-        return Ok(exit);
-    }
     let request = Request {
         command: CommandName::Apply,
         edits: &parsed.patch.edits,
         options: options(&args.matching),
+        refused,
         arguments: &|| arguments(&input),
     };
     change::run(&request, &args.change, globals, console)

@@ -36,6 +36,7 @@ pub fn run(arguments: &EditArgs, globals: &Globals, console: &Console) -> Result
         command: CommandName::Edit,
         edits: std::slice::from_ref(&edit),
         options: Options::default(),
+        refused: None,
         arguments: &|| raw.clone(),
     };
     change::run(&request, &arguments.change, globals, console)

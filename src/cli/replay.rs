@@ -79,6 +79,9 @@ fn replay<R: Read>(
     {
         head.extend_from_slice(block);
     }
+    if head.trim_ascii().is_empty() {
+        return Ok(ReplaySummary { notes: vec!["the log is empty".to_owned()], ..ReplaySummary::default() });
+    }
     let format = match format {
         Some(format) => format,
         None => detect(&head[..head.len().min(DETECT_BYTES)]).map_err(|error| {

@@ -719,7 +719,10 @@ fn file_exists(path: &PathText, is_equal: bool) -> Problem {
     let (message, hint) = if is_equal {
         ("exists already, with this very content", "--skip-applied passes over it")
     } else {
-        ("exists already", "update the file instead, or pass --allow-overwrite to replace it")
+        (
+            "exists already",
+            "update the file instead; to replace it, use --allow-overwrite, or a write without --if-absent",
+        )
     };
     Problem::new(Code::FileExists, format!("{} {message}", path.shown()))
         .with_hint(hint)
