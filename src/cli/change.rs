@@ -347,7 +347,8 @@ fn result_text(done: &Outcome) -> String {
 pub fn model_text(error: &ErrorReport) -> String {
     let mut text = error.message.clone();
     for problem in &error.problems {
-        if problem.message != error.message {
+        // Of one problem the summary is the message, with the path before it where it lacks one.
+        if !error.message.ends_with(&problem.message) {
             let path = problem.path.as_deref().filter(|path| !problem.message.contains(path));
             text.push_str(&format!(
                 "\n{}{}",
