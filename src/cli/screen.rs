@@ -57,7 +57,10 @@ impl Screen {
             Kind::Json => json::line(&mut frame, event)?,
             Kind::Appended => terminal::preview(&mut frame, event, &self.style, None)?,
             Kind::Redrawn { rows } => {
-                let style = Style { width: environment::width(true), ..self.style };
+                // A row that is wider than the terminal takes two of its rows, and the next frame would leave one
+                // behind: COLUMNS may narrow what is redrawn, never widen it.
+                let columns = environment::columns().filter(|&columns| columns > 0).unwrap_or(usize::MAX);
+                let style = Style { width: environment::width(true).min(columns), ..self.style };
                 let max_rows = environment::rows().map(|rows| rows.saturating_sub(1).max(1));
                 let mut drawn = Vec::new();
                 terminal::preview(&mut drawn, event, &style, max_rows)?;
