@@ -399,6 +399,64 @@ mod logs {
     }
 
     #[test]
+    fn content_that_is_not_shown_is_not_called_empty() {
+        let check = |args: &[&str], content: &[u8], is_empty: bool| {
+            let place = place();
+            place.run(&[args, &["--log", "log"]].concat(), content).exits(0);
+            let drawn = place.run(&["replay", "log"], b"").exits(0).stdout;
+            assert_eq!(drawn.contains("empty file"), is_empty, "{args:?} {drawn}");
+            assert_eq!(drawn.contains("content not recorded"), !is_empty, "{args:?} {drawn}");
+        };
+        check(&["write", "new"], b"caf\xE9", false);
+        check(&["write", "new"], b"a\0b", false);
+        check(&["write", "new", "--max-text", "2"], b"too large\n", false);
+        check(&["write", "new"], b"", true);
+    }
+
+    #[test]
+    fn many_writers_share_one_log() {
+        let place = place();
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let place = &place;
+                scope.spawn(move || {
+                    place
+                        .run(&["write", &format!("n{number}"), "--log", "log", "--no-sync"], b"x\n")
+                        .exits(0);
+                });
+            }
+        });
+        let events = events(&place, "log");
+        let seqs: Vec<Option<u64>> = kinds(&events)[1..].iter().map(|(_, seq)| *seq).collect();
+        assert_eq!(seqs, (0..16).map(Some).collect::<Vec<_>>());
+        assert_eq!(place.run(&["replay", "log", "--json", "--strict"], b"").exits(0).json_lines().len(), 8);
+    }
+
+    #[test]
+    fn cards_are_chosen_by_what_they_hold() {
+        let place = place();
+        place.run(&["apply", "patch", "--log", "log", "--call-id", "first"], b"").exits(0);
+        place.run(&["write", "src/new.rs", "--log", "log"], b"x\n").exits(0);
+        place.run(&["edit", "f", "--old", "nine", "--new", "9", "--log", "log"], b"").exits(1);
+        let check = |args: &[&str], lines: &[u64]| {
+            let cards = place.run(&[&["replay", "log", "--json"], args].concat(), b"").exits(0).json_lines();
+            let found: Vec<Option<u64>> = cards.iter().map(|card| card["source"]["line"].as_u64()).collect();
+            assert_eq!(found, lines.iter().map(|line| Some(*line)).collect::<Vec<_>>(), "{args:?}");
+        };
+        check(&[], &[3, 5, 7]);
+        check(&["--path", "f"], &[3, 7]);
+        check(&["--path", "src/*.rs"], &[5]);
+        check(&["--status", "failed"], &[7]);
+        check(&["--tool", "write"], &[5]);
+        check(&["--call", "first"], &[3]);
+        check(&["--turn", "1"], &[3, 5, 7]);
+        check(&["--turn", "2.."], &[]);
+        check(&["--path", "f", "--status", "applied"], &[3]);
+        place.run(&["replay", "log", "--status", "nearly"], b"").exits(2);
+        place.run(&["replay", "log", "--path", "[", "--json"], b"").exits(2);
+    }
+
+    #[test]
     fn before_at_and_after_show_the_same_hunks() {
         let place = Place::with(&[("f", FILE), ("crlf", "a\r\nb\r\n"), ("old", "x")]);
         let patch = "*** Begin Patch\n*** Update File: f\n@@\n-one\n+1\n*** Update File: f\n*** Move to: g\n@@\n 1\n-two\n*** Add File: new\n+n\n*** Delete File: old\n*** Update File: crlf\n@@\n a\n+c\n b\n*** End Patch\n";
