@@ -653,3 +653,132 @@ mod codex_name {
         assert_eq!(place.tree().get("f"), Some(&Entry::File(b"y\nM\nx\n".to_vec())));
     }
 }
+
+mod trees {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Add(usize),
+        Delete(usize),
+        Update(usize),
+        Move(usize, usize),
+        MoveAndUpdate(usize, usize),
+    }
+
+    const NAMES: [&str; 5] = ["a", "b", "d/c", "d/e/f", "g"];
+
+    fn step() -> impl Strategy<Value = Step> {
+        let name = 0..NAMES.len();
+        prop_oneof![
+            1 => name.clone().prop_map(Step::Add),
+            1 => name.clone().prop_map(Step::Delete),
+            2 => name.clone().prop_map(Step::Update),
+            3 => (name.clone(), name.clone()).prop_map(|(from, to)| Step::Move(from, to)),
+            2 => (name.clone(), name).prop_map(|(from, to)| Step::MoveAndUpdate(from, to)),
+        ]
+    }
+
+    /// The patch of the steps, and the tree that they lead to; no tree if one of them can't be done.
+    fn model(
+        steps: &[Step],
+        mut tree: BTreeMap<String, String>,
+    ) -> (String, Option<BTreeMap<String, String>>) {
+        let mut patch = String::from("*** Begin Patch\n");
+        let mut fits = true;
+        let take = |patch: &mut String,
+                    tree: &mut BTreeMap<String, String>,
+                    from: &str,
+                    to: &str,
+                    update: bool,
+                    number: usize| {
+            patch.push_str(&format!("*** Update File: {from}\n"));
+            if from != to {
+                patch.push_str(&format!("*** Move to: {to}\n"));
+            }
+            let old = tree.get(from).cloned();
+            if update || from == to {
+                let line = old.as_deref().unwrap_or("missing\n");
+                patch.push_str(&format!("@@\n-{line}+line {number}\n"));
+            }
+            match old {
+                Some(text) if from == to || !tree.contains_key(to) => {
+                    tree.remove(from);
+                    let text = if update || from == to { format!("line {number}\n") } else { text };
+                    tree.insert(to.to_owned(), text);
+                    true
+                }
+                _ => false,
+            }
+        };
+        for (number, step) in steps.iter().enumerate() {
+            fits &= match *step {
+                Step::Add(name) => {
+                    patch.push_str(&format!("*** Add File: {}\n+line {number}\n", NAMES[name]));
+                    let is_free = !tree.contains_key(NAMES[name]);
+                    if is_free {
+                        tree.insert(NAMES[name].to_owned(), format!("line {number}\n"));
+                    }
+                    is_free
+                }
+                Step::Delete(name) => {
+                    patch.push_str(&format!("*** Delete File: {}\n", NAMES[name]));
+                    tree.remove(NAMES[name]).is_some()
+                }
+                Step::Update(name) => take(&mut patch, &mut tree, NAMES[name], NAMES[name], true, number),
+                Step::Move(from, to) => take(&mut patch, &mut tree, NAMES[from], NAMES[to], false, number),
+                Step::MoveAndUpdate(from, to) => {
+                    take(&mut patch, &mut tree, NAMES[from], NAMES[to], true, number)
+                }
+            };
+        }
+        patch.push_str("*** End Patch\n");
+        (patch, fits.then_some(tree))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Edits that build on each other lead to the tree that doing them one by one leads to, or to no change.
+        #[test]
+        fn many_edits_are_one_commit(there in prop::collection::vec(any::<bool>(), NAMES.len()), steps in prop::collection::vec(step(), 1..7)) {
+            let before: BTreeMap<String, String> = NAMES
+                .iter()
+                .zip(&there)
+                .filter(|(_, there)| **there)
+                .map(|(name, _)| ((*name).to_owned(), format!("first of {name}\n")))
+                .collect();
+            let files: Vec<(&str, &str)> = before.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+            let place = Place::with(&files);
+            let (patch, wanted) = model(&steps, before.clone());
+            let run = place.run(&["apply", "--json", "--no-sync"], patch.as_bytes());
+            prop_assert_eq!(run.status, if wanted.is_some() { 0 } else { 1 }, "{}\n{:?}", patch, run);
+            let after: BTreeMap<String, String> = place
+                .tree()
+                .into_iter()
+                .map(|(name, entry)| match entry {
+                    Entry::File(bytes) => (name, String::from_utf8(bytes).expect("text")),
+                    Entry::Link(_) => panic!("a link"),
+                })
+                .collect();
+            prop_assert_eq!(&after, wanted.as_ref().unwrap_or(&before), "{}\n{:?}", patch, run);
+            // The report tells the difference of the two trees.
+            let mut told = before;
+            for file in run.json_lines()[0]["files"].as_array().expect("files") {
+                let path = file["path"].as_str().expect("a path");
+                if let Some(from) = file["from"].as_str() {
+                    told.remove(from);
+                }
+                match file["after"].as_str() {
+                    Some(text) => told.insert(path.to_owned(), text.to_owned()),
+                    None => told.remove(path),
+                };
+            }
+            prop_assert_eq!(told, after, "{}\n{:?}", patch, run);
+        }
+    }
+}

@@ -458,6 +458,12 @@ proptest! {
     }
 }
 
+/// Text whose every CR belongs to an ending; lone ones are for the tables.
+fn pieces(count: usize) -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(vec!["a", "b", "\n", "\r\n"]), 0..count)
+        .prop_map(|pieces| pieces.concat())
+}
+
 /// A patch with damage: what a model may write.
 fn damaged() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(vec![
@@ -521,6 +527,38 @@ proptest! {
         }
         let nested = format!(r#"{{"file_path":"f","old_string":"a","new_string":"b","edits":{json}}}"#);
         let _ = (args::edit(nested.as_bytes()), args::write(nested.as_bytes()));
+    }
+
+    /// One replacement does what it does to the text, whatever the line endings; no text panics.
+    #[test]
+    fn an_edit_does_what_it_does_to_the_text(
+        file in pieces(14), old in pieces(4), new in "[abc\\n]{0,4}", all: bool, bom: bool, open in "[\u{201C}\" \\tab]{0,5}",
+    ) {
+        use hunkwise::patch::Body;
+        use hunkwise::patch::Hunk;
+        use hunkwise::patch::Replace;
+        use hunkwise::patch::ReplaceCount;
+        use hunkwise::patch::args::file_edit;
+        let bytes = format!("{}{file}{open}", if bom { "\u{FEFF}" } else { "" }).into_bytes();
+        let count = if all { ReplaceCount::All } else { ReplaceCount::One };
+        let replace = Replace { old: old.clone().into_bytes(), new: new.clone().into_bytes(), count, old_is_complete: true };
+        let edit = file_edit("f".into(), Body::Hunks(vec![Hunk::Replace(replace)]));
+        let parsed = Parsed { patch: hunkwise::patch::Patch { edits: vec![edit] }, ..Parsed::default() };
+        let planned = plan(&vec![("f".to_owned(), bytes)], &parsed);
+        let text = |text: &str| text.replace("\r\n", "\n");
+        let (before, wanted) = (text(&format!("{file}{open}")), text(&old));
+        prop_assume!(!wanted.is_empty() && wanted != new);
+        let places = (0..before.len()).filter(|&at| before.as_bytes()[at..].starts_with(wanted.as_bytes())).count();
+        match planned {
+            Ok(plan) => {
+                prop_assert!(places == 1 || all && places > 0);
+                let after = String::from_utf8(bytes_after(&plan, 0)).expect("UTF-8");
+                prop_assert_eq!(after.starts_with('\u{FEFF}'), bom);
+                let after = after.trim_start_matches('\u{FEFF}');
+                prop_assert_eq!(text(after), text(&before.replace(&wanted, &new)));
+            }
+            Err(_) => prop_assert!(places == 0 || places > 1 && !all),
+        }
     }
 
     #[test]

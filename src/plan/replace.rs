@@ -123,8 +123,12 @@ impl Parts<'_> {
         let mut at = at + self.parts[index].len();
         for part in &self.parts[index + 1..] {
             let rest = self.bytes.get(at..)?;
-            let newline =
-                if rest.starts_with(b"\r\n") { 2 } else { usize::from(rest.first() == Some(&b'\n')) };
+            let newline = match rest {
+                [b'\r', b'\n', ..] => 2,
+                // Behind a CR the ending began before this place.
+                [b'\n', ..] if at == 0 || self.bytes[at - 1] != b'\r' => 1,
+                _ => 0,
+            };
             if newline == 0 || !rest[newline..].starts_with(part) {
                 return None;
             }
@@ -176,6 +180,7 @@ mod tests {
         assert_eq!(at("a\r", "a\r"), vec![0..2]);
         assert!(at("x\r\na\r\n", "x\na\r").is_empty());
         assert_eq!(at("a\r\r\n", "a\r"), vec![0..2]);
+        assert!(at("a\r\nb", "a\r\nb").is_empty(), "LF line ends in the old text: this is a lone CR");
     }
 
     #[test]
