@@ -518,6 +518,34 @@ mod previews {
     }
 
     #[test]
+    fn a_malformed_line_ends_the_previews_and_the_rest_is_read() {
+        let place = place();
+        let mut child = spawn(place.command(&["preview", "--json", "--interval", "900s"]));
+        let lines = lines_of(&mut child);
+        let mut stdin = child.stdin.take().expect("its input");
+        let event = || -> Value {
+            serde_json::from_str(&lines.recv_timeout(LONG).expect("an event comes at once")).expect("JSON")
+        };
+        stdin.write_all(HEAD).expect("it reads");
+        assert_eq!(event()["type"], "preview");
+        stdin.write_all(b"+2\nno sign\n+3\n").expect("it reads");
+        // What was pending goes out first.
+        let pending = event();
+        assert_eq!(
+            (&pending["type"], pending.pointer("/files/0/added")),
+            (&"preview".into(), Some(&1.into()))
+        );
+        let finish = event();
+        assert_eq!((&finish["type"], &finish["ok"]), (&"finish".into(), &false.into()));
+        assert_eq!(finish["error"]["problems"][0]["line"], 7);
+        // More than a pipe holds.
+        stdin.write_all(&b"+more\n".repeat(100_000)).expect("it still reads");
+        drop(stdin);
+        assert_eq!(end_of(child), (Some(2), String::new()));
+        assert_eq!(lines.iter().count(), 0);
+    }
+
+    #[test]
     fn fail_fast_ends_before_the_stream_does() {
         let place = place();
         let mut child = spawn(place.command(&["preview", "--json", "--fail-fast"]));
