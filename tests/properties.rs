@@ -283,7 +283,12 @@ fn replayed(plan: &Plan) -> Card {
 
 fn config() -> ProptestConfig {
     let failures = FileFailurePersistence::Direct("proptest-regressions/properties.txt");
-    ProptestConfig { cases: 1000, failure_persistence: Some(Box::new(failures)), ..ProptestConfig::default() }
+    ProptestConfig {
+        cases: 1000,
+        max_global_rejects: 100_000,
+        failure_persistence: Some(Box::new(failures)),
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {
@@ -415,6 +420,50 @@ proptest! {
         rebuilt.extend_from_slice(&old_lines[next..]);
         let new_lines: Vec<String> = split(&new).into_iter().map(|line| line.0).collect();
         prop_assert_eq!(rebuilt, new_lines);
+    }
+
+    /// Two updates of one path are net one: their bytes, hunks and record are those of the whole change.
+    #[test]
+    fn two_updates_of_one_path_are_net_one(
+        scene in scene().prop_filter("no change", Scene::changes),
+        choices in prop::collection::vec((0_u8..8, alphabet()), 30),
+    ) {
+        use base64::Engine;
+        let scene = Scene { look: Look { is_open: false, ..scene.look }, ..scene };
+        prop_assume!(!scene.new_lines().is_empty());
+        let lines: Vec<String> = scene.new_lines().into_iter().map(str::to_owned).collect();
+        let mut steps = Vec::new();
+        for (index, (choice, added)) in (0..lines.len()).zip(choices) {
+            match choice {
+                0 => steps.push(Step::Remove(index)),
+                1 => steps.extend([Step::Remove(index), Step::Add(added)]),
+                2 => steps.extend([Step::Keep(index), Step::Add(added)]),
+                _ => steps.push(Step::Keep(index)),
+            }
+        }
+        let second = Scene { lines, steps, look: scene.look, context: 3 };
+        prop_assume!(second.changes());
+        let first = Scene { context: 3, ..scene };
+        let body = second.patch();
+        let patch = format!("{}{}", first.patch().replace("*** End Patch\n", ""), body.strip_prefix("*** Begin Patch\n").expect("its first line"));
+        let old = first.old();
+        let files = vec![("f".to_owned(), old.clone())];
+        let Ok(plan) = plan(&files, &parse(patch.as_bytes(), Dialect::ApplyPatch)) else { return Ok(()) };
+        let new = bytes_after(&plan, 0);
+        let texts: Vec<String> = split(&new).into_iter().map(|line| line.0).collect();
+        prop_assert_eq!(&texts, &second.new_lines(), "{}", patch);
+        let detail = outcome::Detail { texts: true, max_text_bytes: usize::MAX };
+        let done = outcome::of_plan(&plan, CommandName::Apply, false, detail);
+        prop_assert_eq!(done.files.len(), 1);
+        let (added, removed) = (done.files[0].added, done.files[0].removed);
+        prop_assert_eq!(split(&old).len() + added - removed, texts.len(), "{}", patch);
+        let mut bytes = new;
+        for splice in outcome::record(&plan, &done).files[0].undo.iter().rev() {
+            let restored = base64::engine::general_purpose::STANDARD.decode(&splice.old).expect("base64");
+            bytes.splice(splice.offset..splice.offset + splice.new_length, restored);
+        }
+        prop_assert_eq!(bytes, old);
+        prop_assert_eq!(replayed(&plan).diffs, done.files[0].diffs.clone());
     }
 
     /// At the level of a tape: previews keep their distance, an unchanged state is not repeated, the last state goes out.
