@@ -82,7 +82,8 @@ impl Live {
         }
     }
 
-    /// Takes a piece of the patch at a time of the caller's clock, in milliseconds.
+    /// Takes a piece of the patch at a time of the caller's clock, in milliseconds. A malformed line ends the call; what
+    /// comes after it is passed over.
     pub fn push(&mut self, chunk: &[u8], now_ms: u64, fill: &mut Fill<'_>, emit: &mut Emit<'_>) {
         if self.is_finished {
             return;
@@ -92,6 +93,10 @@ impl Live {
         parser.push(chunk, &mut |event| state.fold(&event, fill));
         if self.state.has_changed && self.throttle.changed(now_ms) {
             self.preview(emit);
+        }
+        // Whoever reads along learns the reason now, not when the model has written the rest.
+        if self.is_malformed() {
+            self.end(false, fill, emit);
         }
     }
 
