@@ -96,22 +96,6 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
     if is_help { Exit::Done } else { Exit::Trouble }
 }
 
-impl From<args::ColorWhen> for Option<bool> {
-    fn from(when: args::ColorWhen) -> Self {
-        match when {
-            args::ColorWhen::Auto => None,
-            args::ColorWhen::Always => Some(true),
-            args::ColorWhen::Never => Some(false),
-        }
-    }
-}
-
-impl From<bool> for args::ColorWhen {
-    fn from(always: bool) -> Self {
-        if always { args::ColorWhen::Always } else { args::ColorWhen::Never }
-    }
-}
-
 /// Returns clap's name for a decision about colour.
 fn clap_color(colours: bool) -> ColorChoice {
     if colours { ColorChoice::Always } else { ColorChoice::Never }
