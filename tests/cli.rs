@@ -1,5 +1,6 @@
 //! The binary as a process: statuses, streams, signals, logs, time. What it prints is the business of `golden.rs`.
 
+#![cfg(feature = "cli")]
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,

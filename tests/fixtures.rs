@@ -10,6 +10,7 @@
 //! - `[modes]`, `[modes_after]`: path to permission bits; `[links]`, `[links_after]`: path to target of a link
 //! - `preview = false`: a preview with the same arguments is not asked whether the patch fits
 
+#![cfg(feature = "cli")]
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,

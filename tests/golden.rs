@@ -3,6 +3,7 @@
 //! `UPDATE_GOLDEN=1 cargo test --test golden` writes them anew. Every line of JSON is held to the schema that
 //! `hunkwise schema` prints under its name.
 
+#![cfg(feature = "cli")]
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,

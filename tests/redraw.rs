@@ -1,5 +1,6 @@
 //! `preview` on a terminal: what stands on the screen after all redraws.
 
+#![cfg(feature = "cli")]
 #![expect(clippy::disallowed_methods, clippy::expect_used, reason = "a test starts programs and may fail")]
 
 #[expect(dead_code, reason = "other tests use the rest")]
