@@ -6,6 +6,7 @@
 #[cfg(feature = "cli")]
 mod body;
 pub mod escape;
+mod git_header;
 pub mod json;
 pub mod patch;
 #[cfg(feature = "cli")]
