@@ -40,7 +40,7 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
             schema: CardSchema::V1,
             card: CardKind::Diff,
             title,
-            status: CardStatus::Unknown,
+            status: CardStatus::NoCall,
             source: Source {
                 format: dialect.name().to_owned(),
                 line,
@@ -64,7 +64,8 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     }
 }
 
-fn operation_word(operation: crate::report::Operation) -> &'static str {
+/// Returns the first word of a title.
+pub fn operation_word(operation: crate::report::Operation) -> &'static str {
     use crate::report::Operation;
     match operation {
         Operation::Create => "create",

@@ -60,10 +60,10 @@ pub fn card(out: &mut dyn Write, card: &Card) -> io::Result<Vec<String>> {
     Ok(notes)
 }
 
-/// An unknown status is no refusal: a plain patch has no result either.
+/// An unknown status is no refusal: what was asked for is still a change.
 fn refusal(status: CardStatus) -> Option<&'static str> {
     match status {
-        CardStatus::Applied | CardStatus::Partial | CardStatus::Unknown => None,
+        CardStatus::Applied | CardStatus::Partial | CardStatus::Unknown | CardStatus::NoCall => None,
         CardStatus::Failed => Some("the call failed"),
         CardStatus::Rejected => Some("the call was rejected"),
         CardStatus::Held => Some("the call is held for review"),

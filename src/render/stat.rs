@@ -67,7 +67,7 @@ fn entry(card: &Card, file: &CardFile, charset: Charset) -> Entry {
         _ => path,
     };
     let word = match file.status.unwrap_or(card.status) {
-        CardStatus::Applied | CardStatus::Partial | CardStatus::Unknown => None,
+        CardStatus::Applied | CardStatus::Partial | CardStatus::Unknown | CardStatus::NoCall => None,
         CardStatus::Failed => Some("failed"),
         CardStatus::Rejected => Some("rejected"),
         CardStatus::Held => Some("held"),

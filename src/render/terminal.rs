@@ -168,7 +168,7 @@ fn write_rows(out: &mut dyn Write, rows: &[Row], style: &Style) -> io::Result<()
 /// Counts of added and of removed lines, where known.
 type Counts = (Option<usize>, Option<usize>);
 
-/// The first row of a card: `● edit src/calc.rs  +2 -2  applied  turn 4`.
+/// The first row of a card: `● edit src/calc.rs  +2 -2  applied  turn 4`; an empty word is left out.
 struct Header<'a> {
     title: &'a str,
     counts: Counts,
@@ -183,8 +183,10 @@ impl Header<'_> {
         let mut prose = Prose::new().with(glyphs.bullet, self.role).with(" ", Role::Plain);
         prose.push(self.title, Role::Strong);
         push_counts(&mut prose, self.counts);
-        prose.push("  ", Role::Plain);
-        prose.push(self.word, self.role);
+        if !self.word.is_empty() {
+            prose.push("  ", Role::Plain);
+            prose.push(self.word, self.role);
+        }
         if !self.details.is_empty() {
             prose.push("  ", Role::Plain);
             prose.push(self.details.join(&format!(" {} ", glyphs.dot)), Role::Dim);
@@ -245,6 +247,8 @@ fn status_word(status: CardStatus) -> (&'static str, Role) {
         CardStatus::Rejected => ("rejected", Role::Bad),
         CardStatus::Held => ("held for review", Role::Caution),
         CardStatus::Unknown => ("unknown", Role::Caution),
+        // There is nothing that could have a result.
+        CardStatus::NoCall => ("", Role::Strong),
     }
 }
 
@@ -946,6 +950,14 @@ mod tests {
         value.diffs = vec![sample::hunk("src/calc.rs", (1, &["a\r"]), (1, &["a"]))];
         let text = card_text(&value, &Style::plain(80));
         assert!(text.contains("- a\u{240d}\n") && text.contains("+ a\n"), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_call_has_no_word() {
+        let mut value = sample::card(vec![sample::file("run", Operation::Update)], vec![]);
+        value.title = "update run".to_string();
+        value.status = CardStatus::NoCall;
+        assert_eq!(card_text(&value, &Style::plain(40)), "\u{25cf} update run\n");
     }
 
     #[test]

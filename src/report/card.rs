@@ -63,8 +63,10 @@ pub enum CardStatus {
     Rejected,
     /// It is staged for review.
     Held,
-    /// The log has no result for it, or the input is no log.
+    /// The log has no result for it.
     Unknown,
+    /// No call stands behind it: a patch that is shown, files that are compared.
+    NoCall,
 }
 
 /// Where a call was read.
@@ -96,7 +98,8 @@ pub struct CardFile {
     pub path: String,
     /// What was done.
     pub operation: Operation,
-    /// Where a renamed or copied file came from.
+    /// Where a renamed or copied file came from; of two files that are compared the name of the old one, if it is
+    /// another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// What became of this file, where it differs from the card.

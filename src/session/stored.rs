@@ -90,7 +90,7 @@ pub fn draw(format: &str, mut call: Call, result: Option<CallResult>) -> Drawn {
             Some(result) => applied(requested, result),
             None => as_requested(requested),
         },
-        CardStatus::Unknown => as_requested(requested),
+        CardStatus::Unknown | CardStatus::NoCall => as_requested(requested),
     };
     let Picture { files, diffs } = picture;
     let title = title_of(&call.tool, &files);
