@@ -60,7 +60,7 @@ impl OpenFile {
     fn new(file: File, metadata: &Metadata) -> Self {
         OpenFile {
             file,
-            size_bytes: metadata.is_file().then(|| metadata.len()),
+            size_bytes: metadata.is_file().then_some(metadata.len()),
             is_executable: is_executable(metadata),
         }
     }
