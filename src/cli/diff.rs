@@ -17,6 +17,7 @@ use crate::diff::tree::Node;
 use crate::diff::tree::NodeKind;
 use crate::diff::tree::Pair;
 use crate::diff::tree::Profile;
+use crate::diff::tree::Reach;
 use crate::diff::tree::RenameSearch;
 use crate::diff::tree::Wanted;
 use crate::disk::walk;
@@ -344,16 +345,17 @@ impl Comparison<'_> {
         let digest = |wanted| read(wanted).map(|document| (wanted, Sha256::digest(document.bytes())));
         let digests: HashMap<Wanted, _> = search.wants_digests().into_iter().filter_map(digest).collect();
         search.take_identical(&digests);
-        match search.wants_profiles() {
-            Some(wanted) => {
-                let profile = |wanted| read(wanted).map(|document| (wanted, Profile::of(document.bytes())));
-                search.take_similar(&wanted.into_iter().filter_map(profile).collect());
-            }
-            None => self.console.note(
-                "too many files are on one side only to be compared with each other: \
-                 only unchanged ones are shown as renamed",
-            ),
+        let (reach, wanted) = search.wants_profiles();
+        let left_out = match reach {
+            Reach::All => None,
+            Reach::SameName => Some("changed files count as renamed only under the same last name"),
+            Reach::None => Some("only unchanged files count as renamed"),
+        };
+        if let Some(left_out) = left_out {
+            self.console.note(&format!("too many files are on one side only: {left_out}"));
         }
+        let profile = |wanted| read(wanted).map(|document| (wanted, Profile::of(document.bytes())));
+        search.take_similar(&wanted.into_iter().filter_map(profile).collect());
         search.finish(&pairs)
     }
 

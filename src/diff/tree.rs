@@ -1,7 +1,8 @@
 //! Two trees of files: which file of the one belongs to which of the other.
 //!
 //! Files pair by their path. Of those that are on one side only, some were renamed: first those with the same
-//! content, then those that share at least half of their lines. Nothing is read here; whoever compares the trees is
+//! content, then those that share at least half of their lines; where there are too many of them, only those that kept
+//! their last name are compared. Nothing is read here; whoever compares the trees is
 //! told which contents are wanted, and gives digests and [`Profile`]s of them. The answer depends on the trees
 //! alone, and so does whether the search is worth its work.
 
@@ -97,6 +98,17 @@ pub enum Side {
 /// A file that a search for renames wants to know more of: its side and its index there.
 pub type Wanted = (Side, usize);
 
+/// How far a search for changed files under other names goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Every file is compared with every other.
+    All,
+    /// Only files with the same last name are compared: there are too many.
+    SameName,
+    /// Nothing is compared: even of those there are too many.
+    None,
+}
+
 /// The search for renamed files among those that are in one tree only.
 #[derive(Debug)]
 pub struct RenameSearch<'a> {
@@ -105,6 +117,8 @@ pub struct RenameSearch<'a> {
     /// Files without a partner, as indexes into the trees. Empty ones are left out: they have nothing to know them by.
     deleted: Vec<usize>,
     created: Vec<usize>,
+    created_by_name: HashMap<&'a [u8], Vec<usize>>,
+    reach: Reach,
     found: Vec<(usize, usize, u8)>,
 }
 
@@ -121,6 +135,8 @@ impl<'a> RenameSearch<'a> {
             new,
             deleted: candidates(old, deleted),
             created: candidates(new, created),
+            created_by_name: HashMap::new(),
+            reach: Reach::None,
             found: Vec::new(),
         }
     }
@@ -169,46 +185,60 @@ impl<'a> RenameSearch<'a> {
         self.deleted.retain(|&old| !is_renamed[old]);
     }
 
-    /// Returns the files that may have been renamed and changed, or `None` if there are too many to compare.
-    pub fn wants_profiles(&self) -> Option<Vec<Wanted>> {
-        if self.deleted.len() as u64 * self.created.len() as u64 > PAIR_LIMIT {
-            return None;
+    /// Returns the files that may have been renamed and changed, and how far the search will go.
+    pub fn wants_profiles(&mut self) -> (Reach, Vec<Wanted>) {
+        for &new in &self.created {
+            self.created_by_name.entry(last_name(&self.new[new])).or_default().push(new);
         }
-        let mut has_partner = (vec![false; self.deleted.len()], vec![false; self.created.len()]);
-        let mut work = 0_u64;
-        for (left, right) in self.similar_sizes() {
-            has_partner.0[left] = true;
-            has_partner.1[right] = true;
-            let (old, new) = (&self.old[self.deleted[left]], &self.new[self.created[right]]);
-            work = work.saturating_add(size(old)).saturating_add(size(new));
+        for reach in [Reach::All, Reach::SameName] {
+            if let Some(wanted) = self.affordable(reach) {
+                self.reach = reach;
+                return (reach, wanted);
+            }
         }
-        let deleted = self.deleted.iter().zip(has_partner.0).filter(|(_, has)| *has);
-        let created = self.created.iter().zip(has_partner.1).filter(|(_, has)| *has);
-        let wanted: Vec<Wanted> = deleted
-            .map(|(&index, _)| (Side::Old, index))
-            .chain(created.map(|(&index, _)| (Side::New, index)))
-            .collect();
-        let read = wanted.iter().fold(0_u64, |sum, &(side, index)| {
-            sum.saturating_add(size(if side == Side::Old { &self.old[index] } else { &self.new[index] }))
-        });
-        (work <= WORK_LIMIT_BYTES && read <= PROFILE_LIMIT_BYTES).then_some(wanted)
+        self.reach = Reach::None;
+        (Reach::None, Vec::new())
+    }
+
+    /// Returns the files that a search that goes so far compares, or `None` if that is too much.
+    fn affordable(&self, reach: Reach) -> Option<Vec<Wanted>> {
+        let mut has_partner = (vec![false; self.old.len()], vec![false; self.new.len()]);
+        let (mut looked_at, mut work) = (0_u64, 0_u64);
+        for old in &self.deleted {
+            let created = self.created_beside(*old, reach);
+            looked_at += created.len() as u64;
+            if looked_at > PAIR_LIMIT {
+                return None;
+            }
+            for new in self.near_in_size(*old, created) {
+                has_partner.0[*old] = true;
+                has_partner.1[new] = true;
+                work = work.saturating_add(size(&self.old[*old])).saturating_add(size(&self.new[new]));
+            }
+        }
+        let deleted = self.deleted.iter().filter(|&&index| has_partner.0[index]);
+        let created = self.created.iter().filter(|&&index| has_partner.1[index]);
+        let sizes = deleted.clone().map(|&index| size(&self.old[index]));
+        let sizes = sizes.chain(created.clone().map(|&index| size(&self.new[index])));
+        let read = sizes.fold(0_u64, u64::saturating_add);
+        let old = deleted.map(|&index| (Side::Old, index));
+        let wanted = old.chain(created.map(|&index| (Side::New, index)));
+        (work <= WORK_LIMIT_BYTES && read <= PROFILE_LIMIT_BYTES).then(|| wanted.collect())
     }
 
     /// Pairs files that share enough lines, the most similar first; of equally similar ones those of the same name
     /// come first, then by path.
     pub fn take_similar(&mut self, profiles: &HashMap<Wanted, Profile>) {
         let mut ranked = Vec::new();
-        for (left, right) in self.similar_sizes() {
-            let (old, new) = (self.deleted[left], self.created[right]);
-            let (Some(before), Some(after)) =
-                (profiles.get(&(Side::Old, old)), profiles.get(&(Side::New, new)))
-            else {
-                continue;
-            };
-            let percent = before.similarity(after);
-            if u64::from(percent) >= RENAME_PERCENT {
-                let is_same_name = last_name(&self.old[old]) == last_name(&self.new[new]);
-                ranked.push((Reverse(percent), !is_same_name, old, new));
+        for &old in &self.deleted {
+            let Some(before) = profiles.get(&(Side::Old, old)) else { continue };
+            for new in self.near_in_size(old, self.created_beside(old, self.reach)) {
+                let Some(after) = profiles.get(&(Side::New, new)) else { continue };
+                let percent = before.similarity(after);
+                if u64::from(percent) >= RENAME_PERCENT {
+                    let is_same_name = last_name(&self.old[old]) == last_name(&self.new[new]);
+                    ranked.push((Reverse(percent), !is_same_name, old, new));
+                }
             }
         }
         ranked.sort_unstable();
@@ -240,15 +270,25 @@ impl<'a> RenameSearch<'a> {
         pairs.iter().filter_map(with_rename).collect()
     }
 
-    /// Iterates over the pairs whose sizes alone do not rule out that they are similar enough.
-    fn similar_sizes(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.deleted.iter().enumerate().flat_map(move |(left, &old)| {
-            let old_size = size(&self.old[old]);
-            let is_near = move |&(_, new): &(usize, &usize)| {
-                let new_size = size(&self.new[*new]);
-                old_size.min(new_size).saturating_mul(100) / old_size.max(new_size).max(1) >= RENAME_PERCENT
-            };
-            self.created.iter().enumerate().filter(is_near).map(move |(right, _)| (left, right))
+    /// Returns the created files that a deleted one is compared with.
+    fn created_beside(&self, old: usize, reach: Reach) -> &[usize] {
+        match reach {
+            Reach::All => &self.created,
+            Reach::SameName => self.created_by_name.get(last_name(&self.old[old])).map_or(&[], Vec::as_slice),
+            Reach::None => &[],
+        }
+    }
+
+    /// Iterates over those of `created` whose size alone does not rule out that they are similar enough.
+    fn near_in_size<'c>(
+        &'c self,
+        old: usize,
+        created: &'c [usize],
+    ) -> impl Iterator<Item = usize> + use<'c, 'a> {
+        let old_size = size(&self.old[old]);
+        created.iter().copied().filter(move |&new| {
+            let new_size = size(&self.new[new]);
+            old_size.min(new_size).saturating_mul(100) / old_size.max(new_size).max(1) >= RENAME_PERCENT
         })
     }
 }
@@ -333,7 +373,7 @@ mod tests {
         let digests = search.wants_digests().into_iter().map(|wanted| (wanted, content(wanted))).collect();
         search.take_identical(&digests);
         let profile = |wanted| (wanted, Profile::of(content(wanted).as_bytes()));
-        let profiles = search.wants_profiles().unwrap().into_iter().map(profile).collect();
+        let profiles = search.wants_profiles().1.into_iter().map(profile).collect();
         search.take_similar(&profiles);
         search.finish(&pairs)
     }
@@ -387,21 +427,23 @@ mod tests {
     }
 
     #[test]
-    fn a_search_that_is_too_much_is_not_made() {
-        let many = |letter: &str, count: usize, bytes| -> Vec<Node> {
-            let path = |number| PathText::from(format!("{letter}{number:05}").as_str());
+    fn a_search_that_is_too_much_goes_by_names_or_is_not_made() {
+        let many = |folder: &str, count: usize, bytes| -> Vec<Node> {
+            let path = |number| PathText::from(format!("{folder}/{number:05}").as_str());
             (0..count).map(|number| Node { path: path(number), kind: NodeKind::File(bytes) }).collect()
         };
         let wants = |count, bytes| {
             let (old, new) = (many("a", count, bytes), many("b", count, bytes));
             let pairs = pair(&old, &new);
-            RenameSearch::new(&old, &new, &pairs).wants_profiles().map(|wanted| wanted.len())
+            let mut search = RenameSearch::new(&old, &new, &pairs);
+            let (reach, wanted) = search.wants_profiles();
+            (reach, wanted.len())
         };
-        assert_eq!(wants(4096, 1), Some(8192));
-        assert_eq!(wants(4097, 1), None);
-        assert_eq!(wants(4096, 1000), None);
-        assert_eq!(wants(1, PROFILE_LIMIT_BYTES / 2), Some(2));
-        assert_eq!(wants(1, PROFILE_LIMIT_BYTES), None);
+        assert_eq!(wants(4096, 1), (Reach::All, 8192));
+        assert_eq!(wants(4097, 1), (Reach::SameName, 8194));
+        assert_eq!(wants(4096, 1000), (Reach::SameName, 8192));
+        assert_eq!(wants(1, PROFILE_LIMIT_BYTES / 2), (Reach::All, 2));
+        assert_eq!(wants(1, PROFILE_LIMIT_BYTES), (Reach::None, 0));
     }
 
     proptest! {
