@@ -87,6 +87,8 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Draw a patch as it stands, a card for each file edit; looks at no file that it names
     Show(ShowArgs),
+    /// Compare two files or two folders
+    Diff(DiffArgs),
     /// Preview, apply and replay a built-in patch in a temporary folder
     #[command(after_long_help = exit::HELP)]
     Demo,
@@ -430,6 +432,28 @@ impl From<ShowOutput> for CardOutput {
             ShowOutput::Stat => CardOutput::Stat,
         }
     }
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+#[command(after_long_help = examples(
+    "hunkwise diff old.rs new.rs                 a card\n  \
+     hunkwise diff --output patch before after > change.patch   two folders, as a patch that git applies\n  \
+     hunkwise diff --output stat before after    counts of changed lines\n  \
+     git show HEAD:a.rs | hunkwise diff - a.rs   what has changed since\n  \
+     hunkwise diff --quiet before after          only the exit status"
+))]
+pub struct DiffArgs {
+    /// The file or folder before; - is standard input, /dev/null a file that is not there
+    pub old: PathBuf,
+    /// The file or folder after; a folder beside a file stands for the file of the same name in it
+    pub new: PathBuf,
+    /// How to print
+    #[arg(long, value_name = "KIND", value_enum, default_value = "card")]
+    pub output: CardOutput,
+    /// How many unchanged lines a patch shows around a change; cards always have three
+    #[arg(long, value_name = "N")]
+    pub context: Option<usize>,
 }
 
 /// A SHA-256 that was given in hex.

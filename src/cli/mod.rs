@@ -10,6 +10,7 @@ mod apply_patch;
 mod args;
 mod change;
 mod demo;
+mod diff;
 mod edit;
 mod environment;
 mod exit;
@@ -72,6 +73,7 @@ fn dispatch(command: Command, globals: &Globals, console: &Console) -> Result<Ex
         Command::Edit(args) => edit::run(&args, globals, console),
         Command::Replay(args) => replay::run(&args, console),
         Command::Show(args) => show::run(&args, console),
+        Command::Diff(args) => diff::run(&args, globals, console),
         Command::Demo => demo::run(globals, console),
         Command::Completions { shell } => generate::completions(shell, console),
         Command::Man { dir } => generate::man(dir.as_deref(), console),

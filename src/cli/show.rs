@@ -64,7 +64,8 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     }
 }
 
-fn operation_word(operation: crate::report::Operation) -> &'static str {
+/// Returns the first word of a title.
+pub fn operation_word(operation: crate::report::Operation) -> &'static str {
     use crate::report::Operation;
     match operation {
         Operation::Create => "create",
