@@ -193,6 +193,20 @@ struct Tree<'a> {
 }
 
 impl Tree<'_> {
+    /// Drops what is hidden on one of the sides: it is neither there nor gone.
+    fn leave_out(&mut self, hidden: &[PathText]) {
+        if hidden.is_empty() {
+            return;
+        }
+        let is_below = |path: &[u8], folder: &[u8]| match path.strip_prefix(folder) {
+            Some(rest) => folder.is_empty() || rest.is_empty() || rest.starts_with(b"/"),
+            None => false,
+        };
+        let is_kept = |node: &Node| !hidden.iter().any(|folder| is_below(node.path.bytes(), folder.bytes()));
+        let (nodes, modes) = (std::mem::take(&mut self.nodes), std::mem::take(&mut self.modes));
+        (self.nodes, self.modes) = nodes.into_iter().zip(modes).filter(|(node, _)| is_kept(node)).unzip();
+    }
+
     /// Opens a file of the tree and reads it.
     fn read(&self, index: usize) -> io::Result<Document> {
         let path = &self.nodes[index].path;
@@ -295,7 +309,10 @@ impl Comparison<'_> {
     }
 
     fn folders(&mut self, old: &Path, new: &Path) {
-        let (old, new) = (self.list(old), self.list(new));
+        let mut hidden = Vec::new();
+        let (mut old, mut new) = (self.list(old, &mut hidden), self.list(new, &mut hidden));
+        old.leave_out(&hidden);
+        new.leave_out(&hidden);
         let pairs = tree::pair(&old.nodes, &new.nodes);
         if self.console.is_quiet && pairs.iter().any(|pair| !matches!(pair, Pair::Both(..))) {
             self.is_different = true;
@@ -312,10 +329,12 @@ impl Comparison<'_> {
         }
     }
 
-    fn list<'t>(&mut self, top: &'t Path) -> Tree<'t> {
+    /// Lists a folder; adds what can't be looked at to `hidden`.
+    fn list<'t>(&mut self, top: &'t Path, hidden: &mut Vec<PathText>) -> Tree<'t> {
         let walked = walk::walk(top);
-        for (place, error) in &walked.unreadable {
-            self.skip(&unreadable(place, error));
+        for (path, error) in walked.unreadable {
+            self.skip(&unreadable(&below(top, &path), &error));
+            hidden.push(path);
         }
         let mut tree = Tree { top, nodes: Vec::new(), modes: Vec::new() };
         for Entry { path, kind } in walked.entries {
@@ -509,5 +528,27 @@ fn eol_name(document: &Document) -> EolName {
         Eol::Crlf => EolName::Crlf,
         Eol::Mixed => EolName::Mixed,
         Eol::None => EolName::None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_hidden_on_one_side_is_on_neither() {
+        let left = |hidden: &[&str]| -> Vec<String> {
+            let paths = ["a", "a.x", "a/b", "a/b/c", "d"];
+            let node = |path: &&str| Node { path: PathText::from(*path), kind: NodeKind::Link };
+            let nodes = paths.iter().map(node).collect();
+            let mut tree = Tree { top: Path::new(""), nodes, modes: vec![LINK_MODE; paths.len()] };
+            tree.leave_out(&hidden.iter().map(|path| PathText::from(*path)).collect::<Vec<_>>());
+            assert_eq!(tree.nodes.len(), tree.modes.len());
+            tree.nodes.iter().map(|node| node.path.shown().into_owned()).collect()
+        };
+        assert_eq!(left(&[]).len(), 5);
+        assert_eq!(left(&["a"]), ["a.x", "d"]);
+        assert_eq!(left(&["a/b", "d"]), ["a", "a.x"]);
+        assert_eq!(left(&[""]), [""; 0]);
     }
 }

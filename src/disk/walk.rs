@@ -110,8 +110,8 @@ pub struct Entry {
 pub struct Walked {
     /// All that is no folder, sorted by the bytes of the path.
     pub entries: Vec<Entry>,
-    /// What could not be looked at, and why.
-    pub unreadable: Vec<(PathBuf, io::Error)>,
+    /// What could not be looked at, and why; a folder stands for all that is below it. The top's own path is empty.
+    pub unreadable: Vec<(PathText, io::Error)>,
 }
 
 /// Lists everything below a folder; reads no file and follows no link.
@@ -121,7 +121,7 @@ pub fn walk(top: &Path) -> Walked {
     while let Some(folder) = pending.pop() {
         let place = below(top, &folder);
         if let Err(error) = list(&place, &folder, &mut pending, &mut walked) {
-            walked.unreadable.push((place, error));
+            walked.unreadable.push((folder, error));
         }
     }
     walked.entries.sort_unstable_by(|one, other| one.path.bytes().cmp(other.path.bytes()));
@@ -150,7 +150,7 @@ fn list(place: &Path, folder: &PathText, pending: &mut Vec<PathText>, walked: &m
                     EntryKind::File { size_bytes: metadata.len(), is_executable: is_executable(&metadata) }
                 }
                 Err(error) => {
-                    walked.unreadable.push((entry.path(), error));
+                    walked.unreadable.push((path, error));
                     continue;
                 }
             },
@@ -291,9 +291,9 @@ mod tests {
     #[test]
     fn what_can_not_be_listed_is_named() {
         let tree = Tree::new(&[]);
-        let missing = tree.root().join("missing");
-        let walked = walk(&missing);
-        assert_eq!((walked.entries.len(), walked.unreadable[0].0.clone()), (0, missing));
+        let walked = walk(&tree.root().join("missing"));
+        assert_eq!((walked.entries.len(), walked.unreadable.len()), (0, 1));
+        assert_eq!(walked.unreadable[0].0, PathText::default());
     }
 
     #[test]
