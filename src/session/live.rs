@@ -220,6 +220,17 @@ impl State {
                 }
                 self.has_changed = true;
             }
+            PatchEvent::Narrowed => {
+                // Each line that turned out to be context was counted on both sides.
+                let context = self.builder.last_hunk_lines().map_or(0, |hunk| {
+                    hunk.lines().filter(|line| line.kind == crate::patch::LineKind::Context).count()
+                });
+                if let Some(edit) = self.edits.last_mut() {
+                    edit.added -= context.min(edit.added);
+                    edit.removed -= context.min(edit.removed);
+                }
+                self.has_changed = true;
+            }
             PatchEvent::HunkClosed => {
                 if let Some(edit) = self.edits.last_mut() {
                     edit.closed_hunks += 1;
