@@ -160,6 +160,17 @@ impl Builder {
         }
     }
 
+    /// Returns the replacement that came last, if that is what came last.
+    pub fn last_replace(&self) -> Option<&Replace> {
+        match &self.patch.edits.last()?.body {
+            Body::Hunks(hunks) => match hunks.last()? {
+                Hunk::Replace(replace) => Some(replace),
+                Hunk::Lines(_) => None,
+            },
+            Body::Content(_) | Body::Delete => None,
+        }
+    }
+
     fn body(&mut self) -> Option<&mut Body> {
         self.patch.edits.last_mut().map(|edit| &mut edit.body)
     }

@@ -229,6 +229,9 @@ impl Planner {
         };
         let Some(hunk) = requested.last() else { return Ok(Placement::Unknown) };
         let document = self.text_of(index)?;
+        if let Hunk::Replace(replace) = hunk {
+            return hunks::probe_replace(&document, requested, replace);
+        }
         match hunks::plan(&document, std::slice::from_ref(hunk), requested.len(), self.options) {
             Ok(_) => Ok(Placement::Located),
             Err(problems) => match problems.into_iter().next() {

@@ -148,7 +148,7 @@ enum Digits {
     Fraction,
     Exponent,
     ExponentSign,
-    ExponentDigits,
+    Power,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -413,8 +413,8 @@ impl JsonReader {
             (Digits::Point | Digits::Fraction, _) if is_digit => Some((Digits::Fraction, None)),
             (Digits::Zero | Digits::Whole | Digits::Fraction, b'e' | b'E') => Some((Digits::Exponent, None)),
             (Digits::Exponent, b'+' | b'-') => Some((Digits::ExponentSign, None)),
-            (Digits::Exponent | Digits::ExponentSign | Digits::ExponentDigits, _) if is_digit => {
-                Some((Digits::ExponentDigits, None))
+            (Digits::Exponent | Digits::ExponentSign | Digits::Power, _) if is_digit => {
+                Some((Digits::Power, None))
             }
             _ => None,
         };
@@ -454,7 +454,7 @@ impl JsonReader {
 impl Digits {
     fn can_end(self) -> bool {
         match self {
-            Digits::Zero | Digits::Whole | Digits::Fraction | Digits::ExponentDigits => true,
+            Digits::Zero | Digits::Whole | Digits::Fraction | Digits::Power => true,
             Digits::Minus | Digits::Point | Digits::Exponent | Digits::ExponentSign => false,
         }
     }
