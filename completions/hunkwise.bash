@@ -118,7 +118,7 @@ _hunkwise() {
             fi
             case "${prev}" in
                 --dialect)
-                    COMPREPLY=($(compgen -W "apply-patch" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "apply-patch search-replace" -- "${cur}"))
                     return 0
                     ;;
                 --match)
@@ -460,7 +460,7 @@ _hunkwise() {
                     return 0
                     ;;
                 --dialect)
-                    COMPREPLY=($(compgen -W "apply-patch" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "apply-patch search-replace" -- "${cur}"))
                     return 0
                     ;;
                 --transport)
@@ -574,7 +574,7 @@ _hunkwise() {
             fi
             case "${prev}" in
                 --dialect)
-                    COMPREPLY=($(compgen -W "apply-patch" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "apply-patch search-replace" -- "${cur}"))
                     return 0
                     ;;
                 --output)
