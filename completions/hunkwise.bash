@@ -124,7 +124,7 @@ _hunkwise() {
             fi
             case "${prev}" in
                 --dialect)
-                    COMPREPLY=($(compgen -W "apply-patch" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "apply-patch search-replace" -- "${cur}"))
                     return 0
                     ;;
                 --match)
@@ -510,7 +510,7 @@ _hunkwise() {
                     return 0
                     ;;
                 --dialect)
-                    COMPREPLY=($(compgen -W "apply-patch" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "apply-patch search-replace" -- "${cur}"))
                     return 0
                     ;;
                 --transport)
@@ -624,7 +624,7 @@ _hunkwise() {
             fi
             case "${prev}" in
                 --dialect)
-                    COMPREPLY=($(compgen -W "apply-patch" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "apply-patch search-replace" -- "${cur}"))
                     return 0
                     ;;
                 --output)

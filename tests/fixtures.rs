@@ -215,6 +215,11 @@ fn patches_do_what_their_cases_say() {
 }
 
 #[test]
+fn blocks_do_what_their_cases_say() {
+    check("search-replace", 14);
+}
+
+#[test]
 fn edits_do_what_their_cases_say() {
     check("edit", 15);
 }
@@ -225,8 +230,8 @@ fn writes_do_what_their_cases_say() {
 }
 
 /// What the parser says of a patch in these pieces.
-fn events(pieces: &[&[u8]]) -> Vec<String> {
-    let mut parser = Parser::new(Dialect::ApplyPatch);
+fn events(dialect: Dialect, pieces: &[&[u8]]) -> Vec<String> {
+    let mut parser = Parser::new(dialect);
     let mut said = Vec::new();
     for piece in pieces {
         parser.push(piece, &mut |event| said.push(format!("{event:?}")));
@@ -237,12 +242,17 @@ fn events(pieces: &[&[u8]]) -> Vec<String> {
 
 #[test]
 fn how_a_patch_is_cut_changes_nothing() {
-    for folder in folders("apply-patch") {
-        let patch = fs::read(folder.join("patch.txt")).expect("a patch");
-        let whole = events(&[&patch]);
-        assert_eq!(events(&patch.chunks(1).collect::<Vec<_>>()), whole, "{}, byte by byte", folder.display());
-        for cut in 0..=patch.len() {
-            assert_eq!(events(&[&patch[..cut], &patch[cut..]]), whole, "{}, cut at {cut}", folder.display());
+    for dialect in Dialect::ALL {
+        for folder in folders(dialect.name()) {
+            let patch = fs::read(folder.join("patch.txt")).expect("a patch");
+            let (whole, shown) = (events(dialect, &[&patch]), folder.display());
+            assert_eq!(events(Dialect::Auto, &[&patch]), whole, "{shown}, dialect found out");
+            let bytes: Vec<&[u8]> = patch.chunks(1).collect();
+            assert_eq!(events(dialect, &bytes), whole, "{shown}, byte by byte");
+            for cut in 0..=patch.len() {
+                let pieces = [&patch[..cut], &patch[cut..]];
+                assert_eq!(events(dialect, &pieces), whole, "{shown}, cut at {cut}");
+            }
         }
     }
 }

@@ -150,12 +150,15 @@ pub enum CardOutput {
 pub enum DialectName {
     /// Codex's envelope: *** Begin Patch to *** End Patch
     ApplyPatch,
+    /// The blocks of aider, Cline and Roo: <<<<<<< SEARCH to >>>>>>> REPLACE
+    SearchReplace,
 }
 
 impl From<DialectName> for Dialect {
     fn from(name: DialectName) -> Self {
         match name {
             DialectName::ApplyPatch => Dialect::ApplyPatch,
+            DialectName::SearchReplace => Dialect::SearchReplace,
         }
     }
 }

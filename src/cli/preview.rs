@@ -17,6 +17,7 @@ use crate::plan::Planner;
 use crate::report::Code;
 use crate::report::PreviewEvent;
 use crate::report::Problem;
+use crate::session::Input;
 use crate::session::Live;
 use crate::session::format::tape::TapeError;
 use crate::session::format::tape::TapeReader;
@@ -217,7 +218,12 @@ impl<'a> Run<'a> {
         let locate = root.is_some().then(|| options(&args.matching));
         let is_json = console.is_json || args.output == PreviewOutput::Json;
         Ok(Run {
-            live: Live::new(args.dialect.map_or_else(Default::default, Into::into), args.interval, locate),
+            live: Live::new(
+                Input::text(args.dialect.map_or_else(Default::default, Into::into)),
+                None,
+                args.interval,
+                locate,
+            ),
             root,
             screen: Screen::new(console.out_style, is_json, console.is_quiet),
             tape: TapeReader::default(),

@@ -112,6 +112,12 @@ enum HunkState {
 type Read = Result<(), Box<Problem>>;
 type Say<'s> = dyn FnMut(PatchEvent<'_>) + 's;
 
+/// Tells whether a line begins a patch of this dialect, or one that lacks its beginning.
+pub fn opens(line: &[u8]) -> bool {
+    let line = line.strip_prefix(UTF8_BOM).unwrap_or(line).trim_ascii();
+    is_marker(line, BEGIN) || header(line).is_some()
+}
+
 impl ApplyPatch {
     /// Takes one line without its ending; `line_number` is 1-based.
     ///
@@ -250,7 +256,7 @@ impl ApplyPatch {
         }
         say(PatchEvent::FileOpened { path: PathText::new(path), kind, line_number });
         self.state = match kind {
-            FileKind::Create | FileKind::Write => State::Add,
+            FileKind::Create | FileKind::Fill | FileKind::Write => State::Add,
             FileKind::Update => {
                 State::Update(Update { header_line: line_number, is_moved: false, hunk: HunkState::None })
             }

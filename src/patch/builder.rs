@@ -38,6 +38,7 @@ impl Builder {
                 mode: None,
                 body: match kind {
                     FileKind::Create => content(Existing::Refuse),
+                    FileKind::Fill => content(Existing::ReplaceEmpty),
                     FileKind::Write => content(Existing::Replace),
                     FileKind::Update => Body::Hunks(Vec::new()),
                     FileKind::Delete => Body::Delete,
@@ -129,6 +130,11 @@ impl Builder {
                     }
                 }
             },
+            PatchEvent::Narrowed => {
+                if let Some(hunk) = self.hunk() {
+                    hunk.narrow();
+                }
+            }
             PatchEvent::EndOfFile => {
                 if let Some(hunk) = self.hunk() {
                     hunk.at_end_of_file = true;
@@ -140,6 +146,28 @@ impl Builder {
                 }
             }
             PatchEvent::HunkClosed | PatchEvent::Tolerated { .. } | PatchEvent::Malformed(_) => {}
+        }
+    }
+
+    /// Returns the hunk of lines that came last, if that is what came last.
+    pub fn last_hunk_lines(&self) -> Option<&LineHunk> {
+        match &self.patch.edits.last()?.body {
+            Body::Hunks(hunks) => match hunks.last()? {
+                Hunk::Lines(hunk) => Some(hunk),
+                Hunk::Replace(_) => None,
+            },
+            Body::Content(_) | Body::Delete => None,
+        }
+    }
+
+    /// Returns the replacement that came last, if that is what came last.
+    pub fn last_replace(&self) -> Option<&Replace> {
+        match &self.patch.edits.last()?.body {
+            Body::Hunks(hunks) => match hunks.last()? {
+                Hunk::Replace(replace) => Some(replace),
+                Hunk::Lines(_) => None,
+            },
+            Body::Content(_) | Body::Delete => None,
         }
     }
 

@@ -6,25 +6,35 @@ use crate::report::Problem;
 use super::Builder;
 use super::Patch;
 use super::PatchEvent;
+use super::apply_patch;
 use super::apply_patch::ApplyPatch;
 use super::lines::LineBuffer;
+use super::search_replace;
+use super::search_replace::Naming;
+use super::search_replace::SearchReplace;
 
 /// A patch format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
-    /// Codex's envelope: `*** Begin Patch` to `*** End Patch`.
+    /// The one whose first marker comes first; Codex's envelope if none comes.
     #[default]
+    Auto,
+    /// Codex's envelope: `*** Begin Patch` to `*** End Patch`.
     ApplyPatch,
+    /// The blocks of aider, Cline and Roo: `<<<<<<< SEARCH` to `>>>>>>> REPLACE`.
+    SearchReplace,
 }
 
 impl Dialect {
-    /// Every dialect, in the order in which help lists them.
-    pub const ALL: [Dialect; 1] = [Dialect::ApplyPatch];
+    /// Every dialect that can be named, in the order in which help lists them.
+    pub const ALL: [Dialect; 2] = [Dialect::ApplyPatch, Dialect::SearchReplace];
 
     /// Returns the name that `--dialect` takes.
     pub fn name(self) -> &'static str {
         match self {
+            Dialect::Auto => "auto",
             Dialect::ApplyPatch => "apply-patch",
+            Dialect::SearchReplace => "search-replace",
         }
     }
 }
@@ -41,14 +51,62 @@ pub struct Parser {
 
 #[derive(Debug)]
 enum State {
+    /// No marker has come: each dialect reads what stands before it, and has nothing to say about it.
+    Auto(Box<ApplyPatch>, Box<SearchReplace>),
     ApplyPatch(Box<ApplyPatch>),
+    SearchReplace(Box<SearchReplace>),
+}
+
+impl State {
+    fn line(
+        &mut self,
+        line_number: usize,
+        line: &[u8],
+        say: &mut dyn FnMut(PatchEvent<'_>),
+    ) -> Result<(), Box<Problem>> {
+        if let State::Auto(apply_patch, search_replace) = self {
+            if apply_patch::opens(line) {
+                *self = State::ApplyPatch(std::mem::take(apply_patch));
+            } else if search_replace::opens(line) {
+                *self = State::SearchReplace(std::mem::take(search_replace));
+            }
+        }
+        match self {
+            State::Auto(apply_patch, search_replace) => {
+                apply_patch.line(line_number, line, &mut |_| {})?;
+                search_replace.line(line_number, line, &mut |_| {})
+            }
+            State::ApplyPatch(parser) => parser.line(line_number, line, say),
+            State::SearchReplace(parser) => parser.line(line_number, line, say),
+        }
+    }
+
+    fn finish(
+        &mut self,
+        unfinished: Option<&(usize, Vec<u8>)>,
+        lines: usize,
+        say: &mut dyn FnMut(PatchEvent<'_>),
+    ) -> Result<(), Box<Problem>> {
+        match self {
+            State::Auto(parser, _) | State::ApplyPatch(parser) => parser.finish(unfinished, lines, say),
+            State::SearchReplace(parser) => parser.finish(unfinished, lines, say),
+        }
+    }
 }
 
 impl Parser {
     /// Returns a parser for a dialect.
     pub fn new(dialect: Dialect) -> Self {
+        Parser::with_naming(dialect, Naming::default())
+    }
+
+    /// Returns a parser for a patch of which something else may say the path, where its dialect allows that.
+    pub fn with_naming(dialect: Dialect, naming: Naming) -> Self {
+        let search_replace = || Box::new(SearchReplace::new(naming));
         let state = match dialect {
+            Dialect::Auto => State::Auto(Box::default(), search_replace()),
             Dialect::ApplyPatch => State::ApplyPatch(Box::default()),
+            Dialect::SearchReplace => State::SearchReplace(search_replace()),
         };
         Parser { lines: LineBuffer::default(), state, failed: false }
     }
@@ -68,10 +126,7 @@ impl Parser {
             if *failed {
                 return;
             }
-            let read = match state {
-                State::ApplyPatch(parser) => parser.line(line_number, line, say),
-            };
-            if let Err(problem) = read {
+            if let Err(problem) = state.line(line_number, line, say) {
                 *failed = true;
                 say(PatchEvent::Malformed(problem));
             }
@@ -92,10 +147,7 @@ impl Parser {
             return;
         }
         let unfinished = self.lines.take_unfinished();
-        let read = match &mut self.state {
-            State::ApplyPatch(parser) => parser.finish(unfinished.as_ref(), self.lines.lines(), say),
-        };
-        if let Err(problem) = read {
+        if let Err(problem) = self.state.finish(unfinished.as_ref(), self.lines.lines(), say) {
             self.failed = true;
             say(PatchEvent::Malformed(problem));
         }

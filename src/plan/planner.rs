@@ -207,7 +207,7 @@ impl Planner {
         let index = self.entry_of(&edit.path, true)?;
         match self.expect_file(index, &edit.path) {
             Ok(())
-                if content.existing == Existing::Refuse
+                if self.refuses(index, content.existing)
                     && !self.options.overwrites
                     && !self.options.skips_applied =>
             {
@@ -229,6 +229,9 @@ impl Planner {
         };
         let Some(hunk) = requested.last() else { return Ok(Placement::Unknown) };
         let document = self.text_of(index)?;
+        if let Hunk::Replace(replace) = hunk {
+            return hunks::probe_replace(&document, requested, replace);
+        }
         match hunks::plan(&document, std::slice::from_ref(hunk), requested.len(), self.options) {
             Ok(_) => Ok(Placement::Located),
             Err(problems) => match problems.into_iter().next() {
@@ -313,6 +316,17 @@ impl Planner {
         Ok(document)
     }
 
+    /// Tells whether a file that is there keeps new content out.
+    fn refuses(&mut self, index: usize, existing: Existing) -> bool {
+        match existing {
+            Existing::Refuse => true,
+            Existing::ReplaceEmpty => {
+                self.document(index).is_none_or(|document| document.bytes().len() > document.text_start())
+            }
+            Existing::Replace => false,
+        }
+    }
+
     fn expect_hash(&mut self, index: usize, edit: &FileEdit) -> Result<(), Problem> {
         let Some(expected) = edit.expect_sha256 else { return Ok(()) };
         let found = self.document(index).map(|document| Sha256::digest(document.bytes()));
@@ -351,7 +365,7 @@ impl Planner {
         if let Some(before) = &before {
             let is_equal = before.bytes() == bytes;
             let passes_over = is_equal && self.options.skips_applied;
-            if content.existing == Existing::Refuse && !self.options.overwrites && !passes_over {
+            if self.refuses(index, content.existing) && !self.options.overwrites && !passes_over {
                 return Err(file_exists(&edit.path, is_equal));
             }
             if is_equal {
