@@ -23,6 +23,7 @@ use hunkwise::report::CommandName;
 use hunkwise::report::FileDiff;
 use hunkwise::report::PreviewEvent;
 use hunkwise::report::Problem;
+use hunkwise::session::Input;
 use hunkwise::session::Live;
 use hunkwise::session::Replay;
 use hunkwise::session::ReplayOptions;
@@ -238,7 +239,7 @@ fn previewed(
     piece: usize,
     interval_ms: u64,
 ) -> (Vec<Vec<FileDiff>>, Option<bool>) {
-    let mut live = Live::new(Dialect::ApplyPatch, interval_ms, Some(Options::default()));
+    let mut live = Live::new(Input::text(Dialect::ApplyPatch), None, interval_ms, Some(Options::default()));
     let mut last = Vec::new();
     let mut foretold = None;
     let mut fill = |planner: &mut Planner, edit: &FileEdit| fill(files, planner, edit);
@@ -475,7 +476,7 @@ proptest! {
     ) {
         let patch = scene.patch();
         let files = vec![("f".to_owned(), scene.old())];
-        let mut live = Live::new(Dialect::ApplyPatch, interval_ms, Some(Options::default()));
+        let mut live = Live::new(Input::text(Dialect::ApplyPatch), None, interval_ms, Some(Options::default()));
         let mut sent: Vec<(u64, PreviewEvent)> = Vec::new();
         let mut fill = |planner: &mut Planner, edit: &FileEdit| fill(&files, planner, edit);
         let mut now_ms = 0;

@@ -21,8 +21,7 @@ use super::streams::read_input;
 /// Runs the command.
 pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     let input = read_input(args.patch.as_deref(), "patch")?;
-    let dialect: crate::patch::Dialect = args.dialect.map_or_else(Default::default, Into::into);
-    let parsed = parse(&input, dialect);
+    let parsed = parse(&input, args.dialect.map_or_else(Default::default, Into::into));
     for (note, line) in &parsed.notes {
         console.note(&format!("patch line {line}: {note}"));
     }
@@ -42,7 +41,7 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
             title,
             status: CardStatus::Unknown,
             source: Source {
-                format: dialect.name().to_owned(),
+                format: parsed.dialect.name().to_owned(),
                 line,
                 call_id: None,
                 tool: "apply_patch".to_owned(),

@@ -904,7 +904,7 @@ mod tests {
         ) {
             let (old, new) = (text(&old), text(&new));
             let input = intern(&old, &new);
-            let hunks = search_between(&input, &unique_in_order(&input, &LineCounts::of(&input)));
+            let hunks = search_between(&input, &longest_in_order(&unique_lines(&input, &LineCounts::of(&input))));
             let mut walk = Walk { old: &old, new: &new, changes: Vec::new(), is_coarse: false, work: 0 };
             walk.accept(&input, &hunks, Place::default(), u32::MAX);
             let diff = LineDiff { changes: walk.changes, is_coarse: false };

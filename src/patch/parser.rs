@@ -111,6 +111,15 @@ impl Parser {
         Parser { lines: LineBuffer::default(), state, failed: false }
     }
 
+    /// Returns the dialect that is read; [`Dialect::Auto`] while no marker has told it.
+    pub fn dialect(&self) -> Dialect {
+        match self.state {
+            State::Auto(..) => Dialect::Auto,
+            State::ApplyPatch(_) => Dialect::ApplyPatch,
+            State::SearchReplace(_) => Dialect::SearchReplace,
+        }
+    }
+
     /// Tells whether a malformed line has ended the patch.
     pub fn has_failed(&self) -> bool {
         self.failed
@@ -159,6 +168,8 @@ impl Parser {
 pub struct Parsed {
     /// The patch; up to the malformed line, if there is one.
     pub patch: Patch,
+    /// The dialect that it is in.
+    pub dialect: Dialect,
     /// What was tolerated, with its 1-based line.
     pub notes: Vec<(String, usize)>,
     /// What is malformed.
@@ -188,5 +199,5 @@ pub fn parse(input: &[u8], dialect: Dialect) -> Parsed {
     };
     parser.push(input, &mut take);
     parser.finish(&mut take);
-    Parsed { patch: builder.into_patch(), notes, malformed }
+    Parsed { patch: builder.into_patch(), dialect: parser.dialect(), notes, malformed }
 }
