@@ -4,7 +4,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
+use crate::patch::Reading;
 use crate::patch::parse;
+use crate::patch::reverse;
 use crate::plan::Options;
 use crate::plan::outcome;
 use crate::report::Code;
@@ -24,7 +26,8 @@ use super::streams::read_input;
 /// Runs the command.
 pub fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> Result<Exit, Fail> {
     let input = read_input(args.patch.as_deref(), "patch")?;
-    let parsed = parse(&input, args.dialect.map_or_else(Default::default, Into::into));
+    let reading = Reading { dialect: args.dialect.map(Into::into), strip: args.strip };
+    let mut parsed = parse(&input, reading);
     for (note, line) in &parsed.notes {
         console.note(&format!("patch line {line}: {note}"));
     }
@@ -39,6 +42,9 @@ pub fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> Result<Exi
         let exit = Exit::of(&error);
         change::report(&outcome::refused(error, CommandName::Apply, args.change.check), console)?;
         return Ok(exit);
+    }
+    if args.reverse {
+        parsed.patch = reverse(parsed.patch);
     }
     let request = Request {
         command: CommandName::Apply,

@@ -216,7 +216,7 @@ impl<'a> Run<'a> {
         let locate = root.is_some().then(|| options(&args.matching));
         let is_json = console.is_json || args.output == PreviewOutput::Json;
         Ok(Run {
-            live: Live::new(args.dialect.map_or_else(Default::default, Into::into), args.interval, locate),
+            live: Live::new(args.dialect.map(crate::patch::Dialect::from), args.interval, locate),
             root,
             screen: Screen::new(console.out_style, is_json, console.is_quiet),
             tape: TapeReader::default(),

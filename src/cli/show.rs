@@ -21,8 +21,8 @@ use super::streams::read_input;
 /// Runs the command.
 pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     let input = read_input(args.patch.as_deref(), "patch")?;
-    let dialect: crate::patch::Dialect = args.dialect.map_or_else(Default::default, Into::into);
-    let parsed = parse(&input, dialect);
+    let parsed = parse(&input, args.dialect.map(crate::patch::Dialect::from));
+    let dialect = parsed.dialect.unwrap_or_default();
     for (note, line) in &parsed.notes {
         console.note(&format!("patch line {line}: {note}"));
     }

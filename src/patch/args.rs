@@ -90,6 +90,7 @@ pub fn file_edit(path: PathText, body: Body) -> FileEdit {
         move_to: None,
         is_copy: false,
         mode: None,
+        mode_before: None,
         body,
         line_number: 0,
         expect_sha256: None,
@@ -176,7 +177,7 @@ mod tests {
             .into_iter()
             .map(|hunk| match hunk {
                 Hunk::Replace(replace) => (shown(replace.old), shown(replace.new), replace.count),
-                Hunk::Lines(_) => panic!("a hunk of lines"),
+                Hunk::Lines(_) | Hunk::Binary(_) => panic!("no replacement"),
             })
             .collect()
     }

@@ -6,11 +6,11 @@
 use crate::diff::hunks::counts;
 use crate::patch::Body;
 use crate::patch::Builder;
-use crate::patch::Dialect;
 use crate::patch::FileEdit;
 use crate::patch::Hunk;
 use crate::patch::Parser;
 use crate::patch::PatchEvent;
+use crate::patch::Reading;
 use crate::patch::request;
 use crate::plan::Options;
 use crate::plan::Planner;
@@ -65,9 +65,9 @@ struct LiveEdit {
 
 impl Live {
     /// Returns a call of which nothing has come. Without `locate`, no file is asked for and nothing is placed.
-    pub fn new(dialect: Dialect, interval_ms: u64, locate: Option<Options>) -> Self {
+    pub fn new(reading: impl Into<Reading>, interval_ms: u64, locate: Option<Options>) -> Self {
         Live {
-            parser: Parser::new(dialect),
+            parser: Parser::new(reading),
             state: State {
                 builder: Builder::default(),
                 planner: locate.map(Planner::new),
@@ -234,7 +234,10 @@ impl State {
             PatchEvent::Malformed(problem) => self.malformed = Some((**problem).clone()),
             PatchEvent::HunkOpened { .. }
             | PatchEvent::ReplaceOpened
+            | PatchEvent::BinaryOpened { .. }
+            | PatchEvent::Binary { .. }
             | PatchEvent::Anchor { .. }
+            | PatchEvent::CarriageReturn
             | PatchEvent::NoNewline
             | PatchEvent::EndOfFile => {}
         }

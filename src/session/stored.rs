@@ -243,7 +243,7 @@ pub fn of_patch(patch: &Patch) -> (Vec<CardFile>, Vec<FileDiff>) {
         let (path, from) = request::paths(edit);
         let (added, removed) =
             hunks.iter().map(counts).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        let is_known = !matches!(edit.body, Body::Delete);
+        let is_known = !matches!(&edit.body, Body::Delete(hunks) if hunks.is_empty());
         files.push(CardFile {
             from,
             added: is_known.then_some(added),
