@@ -951,7 +951,9 @@ fn are_bytes_alike(hunks: &[Hunk]) -> bool {
     };
     let is_foreign = |text: &[u8]| std::str::from_utf8(text).is_err();
     lines().flat_map(LineHunk::lines).any(|line| is_foreign(line.text))
-        || lines().flat_map(LineHunk::lines).all(|line| line.kind != LineKind::Insert || line.text.is_ascii())
+        || lines().flat_map(LineHunk::lines).all(|line| {
+            line.kind != LineKind::Insert || line.text.strip_prefix(UTF8_BOM).unwrap_or(line.text).is_ascii()
+        })
 }
 
 /// Returns content with the byte order mark and the line endings of the file that it replaces.
