@@ -214,6 +214,11 @@ fn patches_do_what_their_cases_say() {
 }
 
 #[test]
+fn unified_diffs_do_what_their_cases_say() {
+    check("unified", 25);
+}
+
+#[test]
 fn edits_do_what_their_cases_say() {
     check("edit", 15);
 }
@@ -224,8 +229,8 @@ fn writes_do_what_their_cases_say() {
 }
 
 /// What the parser says of a patch in these pieces.
-fn events(pieces: &[&[u8]]) -> Vec<String> {
-    let mut parser = Parser::new(Dialect::ApplyPatch);
+fn events(dialect: Option<Dialect>, pieces: &[&[u8]]) -> Vec<String> {
+    let mut parser = Parser::new(dialect);
     let mut said = Vec::new();
     for piece in pieces {
         parser.push(piece, &mut |event| said.push(format!("{event:?}")));
@@ -236,12 +241,17 @@ fn events(pieces: &[&[u8]]) -> Vec<String> {
 
 #[test]
 fn how_a_patch_is_cut_changes_nothing() {
-    for folder in folders("apply-patch") {
-        let patch = fs::read(folder.join("patch.txt")).expect("a patch");
-        let whole = events(&[&patch]);
-        assert_eq!(events(&patch.chunks(1).collect::<Vec<_>>()), whole, "{}, byte by byte", folder.display());
-        for cut in 0..=patch.len() {
-            assert_eq!(events(&[&patch[..cut], &patch[cut..]]), whole, "{}, cut at {cut}", folder.display());
+    for dialect in Dialect::ALL {
+        for folder in folders(dialect.name()) {
+            let patch = fs::read(folder.join("patch.txt")).expect("a patch");
+            let whole = events(Some(dialect), &[&patch]);
+            let cut_up = |pieces: &[&[u8]], how: &str| {
+                assert_eq!(events(Some(dialect), pieces), whole, "{}, {how}", folder.display());
+            };
+            cut_up(&patch.chunks(1).collect::<Vec<_>>(), "byte by byte");
+            for cut in 0..=patch.len() {
+                cut_up(&[&patch[..cut], &patch[cut..]], &format!("cut at {cut}"));
+            }
         }
     }
 }

@@ -43,6 +43,11 @@ fn has_prefix(name: &[u8]) -> bool {
     matches!(name, [b'a' | b'b' | b'i' | b'w' | b'c' | b'o', b'/', _, ..])
 }
 
+/// Returns a name without its prefix, if it has one.
+pub fn bare(name: &[u8]) -> &[u8] {
+    if has_prefix(name) { &name[2..] } else { name }
+}
+
 /// Returns a name without its first `count` parts, as `patch -p` counts them; `None` if it has not so many.
 pub fn strip(name: &[u8], count: usize) -> Option<Vec<u8>> {
     let mut rest = name;
@@ -94,11 +99,10 @@ pub fn git_line(text: &[u8]) -> Option<Sides> {
         return sides(text[..quote].to_vec(), moved(&text[quote + 1..])?);
     }
     // Prefixes have one length, so names that are the same have the blank between them in the middle.
-    let base = |name: &[u8]| if has_prefix(name) { name[2..].to_vec() } else { name.to_vec() };
     let middle = text.len() / 2;
     let (old, new) = text.split_at(middle);
     let split = match new.strip_prefix(b" ") {
-        Some(new) if base(old) == base(new) => middle,
+        Some(new) if bare(old) == bare(new) => middle,
         _ => {
             let only = memchr::memchr(b' ', text)?;
             (memchr::memrchr(b' ', text) == Some(only)).then_some(only)?

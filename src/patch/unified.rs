@@ -140,6 +140,26 @@ struct Header {
     opened: Option<FileKind>,
 }
 
+impl Header {
+    /// Tells whether the header changes something by itself, without any hunk.
+    fn has_effect(&self) -> bool {
+        self.is_created
+            || self.is_deleted
+            || self.moved_from.is_some()
+            || self.moved_to.is_some()
+            || self.new_mode.is_some()
+    }
+
+    /// Tells whether the names that follow git's header are those of another file than it is about.
+    fn is_of_other_file(&self, new: &names::Name) -> bool {
+        let Some(sides) = self.git.as_deref().and_then(names::git_line) else { return false };
+        let is_other =
+            |name: &[u8], side: &[u8]| name != names::NO_FILE && names::bare(name) != names::bare(side);
+        let is_old_other = self.old.as_ref().is_some_and(|old| is_other(&old.path, &sides.old));
+        self.has_effect() && (is_old_other || is_other(&new.path, &sides.new))
+    }
+}
+
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Foreign {
     #[default]
@@ -324,6 +344,13 @@ impl Unified {
                 "write '--- a/PATH' and '+++ b/PATH' before the hunks of a file, and nothing between its hunks",
             ));
         }
+        if text.trim_ascii().starts_with(b"*** Begin Patch") {
+            return Err(malformed(
+                line.number,
+                "a patch in another dialect begins: '*** Begin Patch'".to_owned(),
+                "send patches of different dialects one by one",
+            ));
+        }
         self.refuse_foreign(line)?;
         if let Some((old, new)) = names::binary_files(text) {
             self.tell_outside(line.number, say);
@@ -437,8 +464,15 @@ impl Unified {
         } else if text.starts_with(b"--- ") {
             header.old = Some(header_name(line)?);
         } else if text.starts_with(b"+++ ") && header.old.is_some() {
-            header.new = Some(header_name(line)?);
-            header.is_crlf = line.has_cr;
+            let new = header_name(line)?;
+            if header.is_of_other_file(&new) {
+                // The header of git was all of its edit, and a plain diff of another file follows.
+                let old = header.old.take();
+                self.end_edit(line.number - 1, say)?;
+                self.header = Header { line_number: line.number - 1, old, ..Header::default() };
+            }
+            self.header.new = Some(new);
+            self.header.is_crlf = line.has_cr;
             self.state = State::Named;
         } else if text.starts_with(b"@@") {
             return self.hunk_header(line, say);
@@ -777,12 +811,7 @@ impl Unified {
     /// Ends an edit that has only extended headers.
     fn end_git(&mut self, say: &mut Say<'_>) -> Read {
         let header = &self.header;
-        let has_effect = header.is_created
-            || header.is_deleted
-            || header.moved_from.is_some()
-            || header.moved_to.is_some()
-            || header.new_mode.is_some();
-        if !has_effect {
+        if !header.has_effect() {
             let note = "the header of a file without any change passed over".to_owned();
             say(PatchEvent::Tolerated { note, line_number: header.line_number });
             return Ok(());

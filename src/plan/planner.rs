@@ -886,7 +886,8 @@ fn has_content(hunks: &[Hunk]) -> Result<(), Problem> {
         return Ok(());
     }
     let message = "the patch does not hold the content that this edit leads to";
-    Err(Problem::new(Code::Binary, message).with_hint("make the patch with 'git diff --binary'"))
+    Err(Problem::new(Code::Binary, message)
+        .with_hint("make the patch with 'git diff --binary'; what a delete does not name can't come back"))
 }
 
 fn file_exists(path: &PathText, is_equal: bool) -> Problem {
