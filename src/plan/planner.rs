@@ -1136,6 +1136,75 @@ mod tests {
         );
     }
 
+    /// Plans a unified diff over files; one line a planned file with its mode, or one a problem.
+    fn check_unified(files: &[(&str, &str)], patch: &str, expected: &[&str]) {
+        let parsed = crate::patch::parse(patch.as_bytes(), crate::patch::Dialect::Unified);
+        assert_eq!(parsed.malformed, None, "{patch}");
+        let mut planner = Planner::new(Options::default());
+        let mut said = Vec::new();
+        for (index, edit) in parsed.patch.edits.iter().enumerate() {
+            for want in planner.wants(edit) {
+                let given = given(&tree(files), &want.path);
+                planner.give(want, given);
+            }
+            let problems = planner.plan(index + 1, edit).err().into_iter().flatten();
+            said.extend(problems.map(|problem| format!("{:?}: {}", problem.code, problem.message)));
+        }
+        let mode = |file: &PlannedFile| file.mode.map(|mode| format!(" {mode:o}")).unwrap_or_default();
+        if said.is_empty() {
+            said.extend(planner.finish().files.iter().map(|file| shown(file) + &mode(file)));
+        }
+        assert_eq!(said, expected, "{patch}");
+    }
+
+    #[test]
+    fn modes_change_with_and_without_content() {
+        let mode = "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n";
+        check_unified(&[("a", "x\n")], mode, &["Update a: same 100755"]);
+        check_unified(
+            &[("a", "x\n")],
+            &format!("{mode}--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n"),
+            &["Update a: \"y\\n\" 100755"],
+        );
+        check_unified(
+            &[("a", "x\n")],
+            "diff --git a/a b/b\nold mode 100644\nnew mode 100755\nrename from a\nrename to b\n",
+            &["Rename b from a: same 100755"],
+        );
+        // The file has that mode already.
+        check_unified(
+            &[("a", "x\n")],
+            "diff --git a/a b/a\nold mode 100755\nnew mode 100644\n",
+            &["Update a: same"],
+        );
+    }
+
+    #[test]
+    fn a_copy_is_made_of_the_file_before_the_patch() {
+        let copy = "diff --git a/a b/b\nsimilarity index 90%\ncopy from a\ncopy to b\n";
+        check_unified(&[("a", "x\n")], copy, &["Copy b from a: same"]);
+        let edit = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n";
+        check_unified(
+            &[("a", "x\n")],
+            &format!("{edit}{copy}"),
+            &["Update a: \"y\\n\"", "Copy b from a: same"],
+        );
+        let with_hunk = |old: &str| format!("{edit}{copy}--- a/a\n+++ b/b\n@@ -1 +1 @@\n-{old}\n+z\n");
+        let both = ["Update a: \"y\\n\"", "Copy b from a: \"z\\n\""];
+        check_unified(&[("a", "x\n")], &with_hunk("x"), &both);
+        check_unified(&[("a", "x\n")], &with_hunk("y"), &both);
+        check_unified(&[("a", "x\n"), ("b", "")], copy, &["FileExists: b exists already"]);
+    }
+
+    #[test]
+    fn a_delete_names_all_or_is_refused() {
+        let delete = "--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n";
+        check_unified(&[("a", "x\n")], delete, &["Delete a: gone"]);
+        check_unified(&[("a", "x")], delete, &["Delete a: gone"]);
+        let message = "Stale: a holds lines that the patch, which deletes it, does not name";
+        check_unified(&[("a", "x\ny\n")], delete, &[message]);
+    }
+
     #[test]
     fn a_move_onto_itself_is_an_update() {
         let moved = "*** Update File: a\n*** Move to: ./a\n@@\n-x\n+y\n";

@@ -10,7 +10,6 @@ use serde_json::Value;
 
 use crate::diff::hunks::counts;
 use crate::patch::Body;
-use crate::patch::Dialect;
 use crate::patch::Patch;
 use crate::patch::parse;
 use crate::patch::request;
@@ -297,7 +296,7 @@ pub fn requested(tool: &str, arguments: &str) -> Result<Requested, serde_json::E
         },
         "apply_patch" | "apply" => {
             let (files, diffs) = text(&mut fields, &["input", "patch", "patchText"])
-                .map(|input| of_patch(&parse(input.as_bytes(), Dialect::ApplyPatch).patch))
+                .map(|input| of_patch(&parse(input.as_bytes(), None).patch))
                 .unwrap_or_default();
             return Ok(Requested {
                 files,
