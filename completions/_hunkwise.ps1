@@ -35,7 +35,8 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('write', 'write', [CompletionResultType]::ParameterValue, 'Create or overwrite one file')
             [CompletionResult]::new('edit', 'edit', [CompletionResultType]::ParameterValue, 'Replace a text in one file')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Draw the diff cards of stored session logs; touches no file that the logs name')
-            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Draw a patch as a card, as it asks for the change; looks at no file')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Draw a patch as it stands, a card for each file edit; looks at no file that it names')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two files or two folders')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Preview, apply and replay a built-in patch in a temporary folder')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completion script of a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page, or write all of them into a folder')
@@ -185,6 +186,20 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
+        'hunkwise;diff' {
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'How many unchanged lines a patch shows around a change; cards always have three')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
         'hunkwise;demo' {
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
@@ -239,7 +254,8 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('write', 'write', [CompletionResultType]::ParameterValue, 'Create or overwrite one file')
             [CompletionResult]::new('edit', 'edit', [CompletionResultType]::ParameterValue, 'Replace a text in one file')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Draw the diff cards of stored session logs; touches no file that the logs name')
-            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Draw a patch as a card, as it asks for the change; looks at no file')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Draw a patch as it stands, a card for each file edit; looks at no file that it names')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two files or two folders')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Preview, apply and replay a built-in patch in a temporary folder')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completion script of a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page, or write all of them into a folder')
@@ -263,6 +279,9 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             break
         }
         'hunkwise;help;show' {
+            break
+        }
+        'hunkwise;help;diff' {
             break
         }
         'hunkwise;help;demo' {

@@ -25,6 +25,9 @@ _hunkwise() {
             hunkwise,demo)
                 cmd="hunkwise__subcmd__demo"
                 ;;
+            hunkwise,diff)
+                cmd="hunkwise__subcmd__diff"
+                ;;
             hunkwise,edit)
                 cmd="hunkwise__subcmd__edit"
                 ;;
@@ -58,6 +61,9 @@ _hunkwise() {
             hunkwise__subcmd__help,demo)
                 cmd="hunkwise__subcmd__help__subcmd__demo"
                 ;;
+            hunkwise__subcmd__help,diff)
+                cmd="hunkwise__subcmd__help__subcmd__diff"
+                ;;
             hunkwise__subcmd__help,edit)
                 cmd="hunkwise__subcmd__help__subcmd__edit"
                 ;;
@@ -89,7 +95,7 @@ _hunkwise() {
 
     case "${cmd}" in
         hunkwise)
-            opts="-q -h -V --root --color --json --quiet --help --version preview apply write edit replay show demo completions man schema help"
+            opts="-q -h -V --root --color --json --quiet --help --version preview apply write edit replay show diff demo completions man schema help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -118,7 +124,7 @@ _hunkwise() {
             fi
             case "${prev}" in
                 --dialect)
-                    COMPREPLY=($(compgen -W "apply-patch unified" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "apply-patch unified search-replace" -- "${cur}"))
                     return 0
                     ;;
                 --strip)
@@ -204,6 +210,36 @@ _hunkwise() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        hunkwise__subcmd__diff)
+            opts="-q -h -V --output --context --root --color --json --quiet --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "card json patch stat" -- "${cur}"))
+                    return 0
+                    ;;
+                --context)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         hunkwise__subcmd__edit)
             opts="-q -h -V --old --old-file --new --new-file --args --replace-all --expect-count --expect-sha256 --dry-run --check --log --call-id --force --in-place --no-sync --max-text --allow-git-dir --root --color --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -267,7 +303,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__help)
-            opts="preview apply write edit replay show demo completions man schema help"
+            opts="preview apply write edit replay show diff demo completions man schema help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -309,6 +345,20 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__help__subcmd__demo)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hunkwise__subcmd__help__subcmd__diff)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -468,7 +518,7 @@ _hunkwise() {
                     return 0
                     ;;
                 --dialect)
-                    COMPREPLY=($(compgen -W "apply-patch unified" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "apply-patch unified search-replace" -- "${cur}"))
                     return 0
                     ;;
                 --transport)
@@ -582,7 +632,7 @@ _hunkwise() {
             fi
             case "${prev}" in
                 --dialect)
-                    COMPREPLY=($(compgen -W "apply-patch unified" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "apply-patch unified search-replace" -- "${cur}"))
                     return 0
                     ;;
                 --output)

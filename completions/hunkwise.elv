@@ -32,7 +32,8 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand write 'Create or overwrite one file'
             cand edit 'Replace a text in one file'
             cand replay 'Draw the diff cards of stored session logs; touches no file that the logs name'
-            cand show 'Draw a patch as a card, as it asks for the change; looks at no file'
+            cand show 'Draw a patch as it stands, a card for each file edit; looks at no file that it names'
+            cand diff 'Compare two files or two folders'
             cand demo 'Preview, apply and replay a built-in patch in a temporary folder'
             cand completions 'Print the completion script of a shell'
             cand man 'Print the manual page, or write all of them into a folder'
@@ -175,6 +176,19 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
         }
+        &'hunkwise;diff'= {
+            cand --output 'How to print'
+            cand --context 'How many unchanged lines a patch shows around a change; cards always have three'
+            cand --root 'The folder that relative paths start at and that no change may leave'
+            cand --color 'When to use colours'
+            cand --json 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+            cand -q 'Print nothing but errors'
+            cand --quiet 'Print nothing but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
         &'hunkwise;demo'= {
             cand --root 'The folder that relative paths start at and that no change may leave'
             cand --color 'When to use colours'
@@ -225,7 +239,8 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand write 'Create or overwrite one file'
             cand edit 'Replace a text in one file'
             cand replay 'Draw the diff cards of stored session logs; touches no file that the logs name'
-            cand show 'Draw a patch as a card, as it asks for the change; looks at no file'
+            cand show 'Draw a patch as it stands, a card for each file edit; looks at no file that it names'
+            cand diff 'Compare two files or two folders'
             cand demo 'Preview, apply and replay a built-in patch in a temporary folder'
             cand completions 'Print the completion script of a shell'
             cand man 'Print the manual page, or write all of them into a folder'
@@ -243,6 +258,8 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
         &'hunkwise;help;replay'= {
         }
         &'hunkwise;help;show'= {
+        }
+        &'hunkwise;help;diff'= {
         }
         &'hunkwise;help;demo'= {
         }

@@ -37,7 +37,8 @@ complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "apply" -d 'Apply 
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "write" -d 'Create or overwrite one file'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "edit" -d 'Replace a text in one file'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "replay" -d 'Draw the diff cards of stored session logs; touches no file that the logs name'
-complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "show" -d 'Draw a patch as a card, as it asks for the change; looks at no file'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "show" -d 'Draw a patch as it stands, a card for each file edit; looks at no file that it names'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "diff" -d 'Compare two files or two folders'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "demo" -d 'Preview, apply and replay a built-in patch in a temporary folder'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "man" -d 'Print the manual page, or write all of them into a folder'
@@ -45,7 +46,8 @@ complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "schema" -d 'Print
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l interval -d 'The least time between two previews, such as 500ms, 2s or 0' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l dialect -d 'The patch format; without it the text tells' -r -f -a "apply-patch\t'Codex\'s envelope: *** Begin Patch to *** End Patch'
-unified\t'What diff -u and git diff write: --- and +++ names, @@ hunks'"
+unified\t'What diff -u and git diff write: --- and +++ names, @@ hunks'
+search-replace\t'The blocks of aider, Cline and Roo: <<<<<<< SEARCH to >>>>>>> REPLACE'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l transport -d 'How the patch\'s text arrives' -r -f -a "auto\t'A tape if the first line is one of a tape, else text'
 text\t'The patch itself'
 tape\t'JSON Lines {"t":MILLISECONDS,"delta":"text"}, whose times stand for the clock'"
@@ -71,7 +73,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -s q -l quiet
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -s V -l version -d 'Print version'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l dialect -d 'The patch format; without it the text tells' -r -f -a "apply-patch\t'Codex\'s envelope: *** Begin Patch to *** End Patch'
-unified\t'What diff -u and git diff write: --- and +++ names, @@ hunks'"
+unified\t'What diff -u and git diff write: --- and +++ names, @@ hunks'
+search-replace\t'The blocks of aider, Cline and Roo: <<<<<<< SEARCH to >>>>>>> REPLACE'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -s p -l strip -d 'Drop N leading parts of each path of a unified diff; without it a/ and b/ are dropped where every path has one' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l match -d 'The most lenient way of matching that may decide where a hunk goes; each allows all before it' -r -f -a "exact\t'Every old line is equal'
 trailing-blanks\t'Blanks at line ends do not count'
@@ -163,7 +166,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s q -l quiet 
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s V -l version -d 'Print version'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l dialect -d 'The patch format; without it the text tells' -r -f -a "apply-patch\t'Codex\'s envelope: *** Begin Patch to *** End Patch'
-unified\t'What diff -u and git diff write: --- and +++ names, @@ hunks'"
+unified\t'What diff -u and git diff write: --- and +++ names, @@ hunks'
+search-replace\t'The blocks of aider, Cline and Roo: <<<<<<< SEARCH to >>>>>>> REPLACE'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l output -d 'How to print' -r -f -a "card\t'For people'
 json\t'JSON Lines, schema hunkwise/card/v1'
 stat\t'Counts of changed lines'"
@@ -175,6 +179,19 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l json -d 'Prin
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -s V -l version -d 'Print version'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l output -d 'How to print' -r -f -a "card\t'For people'
+json\t'JSON Lines, schema hunkwise/card/v1'
+patch\t'One patch that git applies; what a log does not record is left out, with a note'
+stat\t'Counts of changed lines'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l context -d 'How many unchanged lines a patch shows around a change; cards always have three' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
+always\t'Also into a file or a pipe'
+never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -s q -l quiet -d 'Print nothing but errors'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -s V -l version -d 'Print version'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
@@ -207,14 +224,15 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l json -d 'Pr
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -s V -l version -d 'Print version'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "preview" -d 'Show tentative previews of a patch while it is being written; writes no file'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "apply" -d 'Apply a patch, all of it or nothing'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "write" -d 'Create or overwrite one file'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "edit" -d 'Replace a text in one file'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "replay" -d 'Draw the diff cards of stored session logs; touches no file that the logs name'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "show" -d 'Draw a patch as a card, as it asks for the change; looks at no file'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "demo" -d 'Preview, apply and replay a built-in patch in a temporary folder'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "completions" -d 'Print the completion script of a shell'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "man" -d 'Print the manual page, or write all of them into a folder'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "schema" -d 'Print the JSON schema of an output, or the names of all schemas'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show demo completions man schema help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "preview" -d 'Show tentative previews of a patch while it is being written; writes no file'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "apply" -d 'Apply a patch, all of it or nothing'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "write" -d 'Create or overwrite one file'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "edit" -d 'Replace a text in one file'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "replay" -d 'Draw the diff cards of stored session logs; touches no file that the logs name'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "show" -d 'Draw a patch as it stands, a card for each file edit; looks at no file that it names'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "diff" -d 'Compare two files or two folders'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "demo" -d 'Preview, apply and replay a built-in patch in a temporary folder'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "man" -d 'Print the manual page, or write all of them into a folder'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "schema" -d 'Print the JSON schema of an output, or the names of all schemas'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -10,6 +10,7 @@
 //! - `[modes]`, `[modes_after]`: path to permission bits; `[links]`, `[links_after]`: path to target of a link
 //! - `preview = false`: a preview with the same arguments is not asked whether the patch fits
 
+#![cfg(feature = "cli")]
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,
@@ -219,6 +220,11 @@ fn unified_diffs_do_what_their_cases_say() {
 }
 
 #[test]
+fn blocks_do_what_their_cases_say() {
+    check("search-replace", 14);
+}
+
+#[test]
 fn edits_do_what_their_cases_say() {
     check("edit", 15);
 }
@@ -229,7 +235,7 @@ fn writes_do_what_their_cases_say() {
 }
 
 /// What the parser says of a patch in these pieces.
-fn events(dialect: Option<Dialect>, pieces: &[&[u8]]) -> Vec<String> {
+fn events(dialect: Dialect, pieces: &[&[u8]]) -> Vec<String> {
     let mut parser = Parser::new(dialect);
     let mut said = Vec::new();
     for piece in pieces {
@@ -244,13 +250,13 @@ fn how_a_patch_is_cut_changes_nothing() {
     for dialect in Dialect::ALL {
         for folder in folders(dialect.name()) {
             let patch = fs::read(folder.join("patch.txt")).expect("a patch");
-            let whole = events(Some(dialect), &[&patch]);
-            let cut_up = |pieces: &[&[u8]], how: &str| {
-                assert_eq!(events(Some(dialect), pieces), whole, "{}, {how}", folder.display());
-            };
-            cut_up(&patch.chunks(1).collect::<Vec<_>>(), "byte by byte");
+            let (whole, shown) = (events(dialect, &[&patch]), folder.display());
+            assert_eq!(events(Dialect::Auto, &[&patch]), whole, "{shown}, dialect found out");
+            let bytes: Vec<&[u8]> = patch.chunks(1).collect();
+            assert_eq!(events(dialect, &bytes), whole, "{shown}, byte by byte");
             for cut in 0..=patch.len() {
-                cut_up(&[&patch[..cut], &patch[cut..]], &format!("cut at {cut}"));
+                let pieces = [&patch[..cut], &patch[cut..]];
+                assert_eq!(events(dialect, &pieces), whole, "{shown}, cut at {cut}");
             }
         }
     }

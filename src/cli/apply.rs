@@ -4,11 +4,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
+use crate::patch::Dialect;
 use crate::patch::Reading;
 use crate::patch::parse;
 use crate::patch::reverse;
 use crate::plan::Options;
-use crate::plan::outcome;
 use crate::report::Code;
 use crate::report::CommandName;
 use crate::report::Problem;
@@ -26,7 +26,8 @@ use super::streams::read_input;
 /// Runs the command.
 pub fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> Result<Exit, Fail> {
     let input = read_input(args.patch.as_deref(), "patch")?;
-    let reading = Reading { dialect: args.dialect.map(Into::into), strip: args.strip };
+    let dialect = args.dialect.map_or(Dialect::Auto, Into::into);
+    let reading = Reading { strip: args.strip, ..Reading::from(dialect) };
     let mut parsed = parse(&input, reading);
     for (note, line) in &parsed.notes {
         console.note(&format!("patch line {line}: {note}"));
@@ -38,11 +39,6 @@ pub fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> Result<Exi
                 .with_hint("--allow-empty makes that no error")
         })
     });
-    if let Some(error) = refused.and_then(|problem| outcome::error_report(vec![problem])) {
-        let exit = Exit::of(&error);
-        change::report(&outcome::refused(error, CommandName::Apply, args.change.check), console)?;
-        return Ok(exit);
-    }
     if args.reverse {
         parsed.patch = reverse(parsed.patch);
     }
@@ -50,6 +46,7 @@ pub fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> Result<Exi
         command: CommandName::Apply,
         edits: &parsed.patch.edits,
         options: options(&args.matching),
+        refused,
         arguments: &|| arguments(&input),
     };
     change::run(&request, &args.change, globals, console)

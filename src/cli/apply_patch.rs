@@ -59,8 +59,13 @@ pub fn run(arguments: &[OsString]) -> Exit {
         adds_final_newline: true,
         ..Options::default()
     };
-    let request =
-        Request { command: CommandName::Apply, edits: &parsed.patch.edits, options, arguments: &String::new };
+    let request = Request {
+        command: CommandName::Apply,
+        edits: &parsed.patch.edits,
+        options,
+        refused: None,
+        arguments: &String::new,
+    };
     match change::carry_out(&request, &change_args(), &globals(), false) {
         Ok(changed) => match &changed.outcome.error {
             Some(error) => failed(&change::model_text(error)),

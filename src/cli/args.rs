@@ -85,8 +85,10 @@ pub enum Command {
     Edit(EditArgs),
     /// Draw the diff cards of stored session logs; touches no file that the logs name
     Replay(ReplayArgs),
-    /// Draw a patch as a card, as it asks for the change; looks at no file
+    /// Draw a patch as it stands, a card for each file edit; looks at no file that it names
     Show(ShowArgs),
+    /// Compare two files or two folders
+    Diff(DiffArgs),
     /// Preview, apply and replay a built-in patch in a temporary folder
     #[command(after_long_help = exit::HELP)]
     Demo,
@@ -150,6 +152,8 @@ pub enum DialectName {
     ApplyPatch,
     /// What diff -u and git diff write: --- and +++ names, @@ hunks
     Unified,
+    /// The blocks of aider, Cline and Roo: <<<<<<< SEARCH to >>>>>>> REPLACE
+    SearchReplace,
 }
 
 impl From<DialectName> for Dialect {
@@ -157,6 +161,7 @@ impl From<DialectName> for Dialect {
         match name {
             DialectName::ApplyPatch => Dialect::ApplyPatch,
             DialectName::Unified => Dialect::Unified,
+            DialectName::SearchReplace => Dialect::SearchReplace,
         }
     }
 }
@@ -439,6 +444,28 @@ impl From<ShowOutput> for CardOutput {
             ShowOutput::Stat => CardOutput::Stat,
         }
     }
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+#[command(after_long_help = examples(
+    "hunkwise diff old.rs new.rs                 a card\n  \
+     hunkwise diff --output patch before after > change.patch   two folders, as a patch that git applies\n  \
+     hunkwise diff --output stat before after    counts of changed lines\n  \
+     git show HEAD:a.rs | hunkwise diff - a.rs   what has changed since\n  \
+     hunkwise diff --quiet before after          only the exit status"
+))]
+pub struct DiffArgs {
+    /// The file or folder before; - is standard input, /dev/null a file that is not there
+    pub old: PathBuf,
+    /// The file or folder after; a folder beside a file stands for the file of the same name in it
+    pub new: PathBuf,
+    /// How to print
+    #[arg(long, value_name = "KIND", value_enum, default_value = "card")]
+    pub output: CardOutput,
+    /// How many unchanged lines a patch shows around a change; cards always have three
+    #[arg(long, value_name = "N")]
+    pub context: Option<usize>,
 }
 
 /// A SHA-256 that was given in hex.

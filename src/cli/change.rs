@@ -14,9 +14,12 @@ use crate::disk::log::LogFile;
 use crate::disk::root::LookOptions;
 use crate::disk::root::Root;
 use crate::patch::FileEdit;
+use crate::plan::FileState;
+use crate::plan::FoundFile;
 use crate::plan::Options;
 use crate::plan::Plan;
 use crate::plan::Planner;
+use crate::plan::Stamp;
 use crate::plan::outcome;
 use crate::plan::outcome::Detail;
 use crate::render::json;
@@ -24,15 +27,18 @@ use crate::render::terminal;
 use crate::report::Code;
 use crate::report::CommandName;
 use crate::report::ErrorReport;
+use crate::report::Operation;
 use crate::report::Outcome;
 use crate::report::Problem;
 use crate::session::format::dsh;
 use crate::session::format::dsh::EventStamp;
 use crate::session::format::dsh::LoggedResult;
+use crate::text::PathText;
 
 use super::args::ChangeArgs;
 use super::args::Globals;
 use super::exit::Exit;
+use super::fail;
 use super::fail::Fail;
 use super::streams::Console;
 
@@ -44,6 +50,8 @@ pub struct Request<'a> {
     pub edits: &'a [FileEdit],
     /// How they are planned.
     pub options: Options,
+    /// Why it is refused before any file is looked at: it is malformed, or asks for nothing.
+    pub refused: Option<Problem>,
     /// The tool's arguments as JSON, for the log.
     pub arguments: &'a dyn Fn() -> String,
 }
@@ -69,7 +77,12 @@ pub fn run(
     for note in &changed.notes {
         console.note(note);
     }
-    report(&changed.outcome, console)?;
+    if let Err(fail) = report(&changed.outcome, console) {
+        if changed.outcome.ok && !changed.outcome.check {
+            console.note("the files are written; only the report could not be");
+        }
+        return Err(fail);
+    }
     Ok(changed.exit)
 }
 
@@ -96,8 +109,9 @@ pub fn carry_out(
     let read_since = now();
     let root = open_root(&globals.root)?;
     let mut planner = Planner::new(request.options);
-    let mut problems = Vec::new();
-    for (index, edit) in request.edits.iter().enumerate() {
+    let mut problems: Vec<Problem> = request.refused.iter().cloned().collect();
+    let edits = if problems.is_empty() { request.edits } else { &[] };
+    for (index, edit) in edits.iter().enumerate() {
         fill(&root, change.force, change.allow_git_dir, &mut planner, edit);
         if let Err(mut more) = planner.plan(index + 1, edit) {
             problems.append(&mut more);
@@ -110,7 +124,7 @@ pub fn carry_out(
         change.log.as_deref().map(|path| Log::open(path, &root)).transpose()?
     };
     if let Some(log) = &log {
-        problems.extend(log.own_edit(&plan));
+        problems.extend(log.own_edit(&plan, &root));
     }
     let detail = Detail { texts: texts || log.is_some(), max_text_bytes: change.max_text };
     let call_id = match (&change.call_id, &log) {
@@ -176,7 +190,12 @@ impl Write<'_> {
         };
         match commit(root, plan, &options) {
             Ok(committed) => {
-                for file in &mut done.files {
+                for (file, planned) in done.files.iter_mut().zip(&plan.files) {
+                    // What mode a new file has, the system decides.
+                    if file.operation == Operation::Create {
+                        file.mode.after =
+                            look_again(root, &planned.target).map(|found| format!("{:06o}", found.mode));
+                    }
                     let broken =
                         committed.hard_links_broken.iter().find(|(path, _)| path.shown() == file.path);
                     file.hard_links = broken.map(|(_, others)| *others);
@@ -222,6 +241,15 @@ pub fn fill(root: &Root, force: bool, allow_git_dir: bool, planner: &mut Planner
     }
 }
 
+/// Returns what stands at a real path now, without its bytes.
+fn look_again(root: &Root, path: &PathText) -> Option<FoundFile> {
+    let options = LookOptions { follow: false, write: false, force: true, allow_git_dir: true, read: false };
+    match root.look(path, &options).state {
+        FileState::File(found) => Some(found),
+        FileState::Absent | FileState::Other(_) | FileState::Refused(_) => None,
+    }
+}
+
 /// Returns the time.
 pub fn now() -> SystemTime {
     SystemTime::now()
@@ -264,12 +292,13 @@ impl Log {
         Ok(Log { file, path: path.to_owned(), seq, call_seq: seq, call_id: String::new() })
     }
 
-    /// A patch may not change the log that it is written to.
-    fn own_edit(&self, plan: &Plan) -> Option<Problem> {
-        let touches = plan
-            .files
-            .iter()
-            .any(|file| file.before.as_ref().is_some_and(|found| self.file.is_same_file(&found.stamp)));
+    /// A patch may not change the log that it is written to, nor make a file where the log has just been made.
+    fn own_edit(&self, plan: &Plan, root: &Root) -> Option<Problem> {
+        let is_log = |stamp: &Stamp| self.file.is_same_file(stamp);
+        let touches = plan.files.iter().any(|file| match &file.before {
+            Some(found) => is_log(&found.stamp),
+            None => look_again(root, &file.target).is_some_and(|found| is_log(&found.stamp)),
+        });
         touches.then(|| {
             let message =
                 format!("{} is the log of this call: it can't be changed by it", self.path.display());
@@ -313,7 +342,8 @@ impl Log {
 }
 
 fn log_problem(error: &LogError) -> Problem {
-    let source = std::error::Error::source(error).map(|source| format!(": {source}")).unwrap_or_default();
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
+    let source = source.map(|source| format!(": {}", fail::reason(source))).unwrap_or_default();
     Problem::new(Code::Io, format!("{error}{source}"))
 }
 
@@ -353,6 +383,8 @@ pub fn model_text(error: &ErrorReport) -> String {
         if let Some(path) = problem.path.as_deref().filter(|path| !problem.message.contains(path)) {
             text.push_str(path);
             text.push_str(": ");
+        } else if let (None, Some(line)) = (&problem.path, problem.line) {
+            text.push_str(&format!("patch line {line}: "));
         }
         text.push_str(&problem.message);
         let lines: Vec<String> = problem.candidates.iter().map(|place| place.line.to_string()).collect();

@@ -34,7 +34,8 @@ pub fn run(globals: &Globals, console: &Console) -> Result<Exit, Fail> {
         scratch.write(Path::new(path), text.as_bytes()).map_err(trouble)?;
     }
     std::env::set_current_dir(scratch.path()).map_err(trouble)?;
-    let say = |text: &str| console.print(|out| writeln!(out, "{text}"));
+    let is_told = !globals.quiet && !globals.json;
+    let say = |text: &str| if is_told { console.print(|out| writeln!(out, "{text}")) } else { Ok(()) };
     say(&format!("A model streams a patch for the files in {}.", scratch.path().display()))?;
     say("\n# 1. Before: tentative previews at the stream's own cadence. No file is written.")?;
     let mut exit = step(&["preview", "patch.tape"], globals, console)?;
@@ -59,14 +60,21 @@ pub fn run(globals: &Globals, console: &Console) -> Result<Exit, Fail> {
 
 /// Shows a command line and runs it; a tape is played with its pauses.
 fn step(words: &[&str], globals: &Globals, console: &Console) -> Result<Exit, Fail> {
-    console.print(|out| writeln!(out, "$ hunkwise {}\n", words.join(" ")))?;
+    if !globals.quiet && !globals.json {
+        console.print(|out| writeln!(out, "$ hunkwise {}\n", words.join(" ")))?;
+    }
     let color = match globals.color {
         ColorWhen::Auto => "auto",
         ColorWhen::Always => "always",
         ColorWhen::Never => "never",
     };
+    let flags: &[&str] = match (globals.json, globals.quiet) {
+        (true, _) => &["--json"],
+        (false, true) => &["--quiet"],
+        (false, false) => &[],
+    };
     let arguments: Vec<OsString> =
-        ["hunkwise", "--color", color].iter().chain(words).map(OsString::from).collect();
+        ["hunkwise", "--color", color].iter().chain(flags).chain(words).map(OsString::from).collect();
     match Cli::try_parse_from(&arguments).map(|cli| cli.command) {
         Ok(Command::Preview(args)) => preview::play(TAPE.as_bytes(), &args, globals, console, true),
         _ => Ok(super::run(&arguments)),

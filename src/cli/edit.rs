@@ -1,6 +1,7 @@
 //! `edit`: an old text and what replaces it, from flags, files or a tool call's arguments.
 
 use std::path::Path;
+use std::path::PathBuf;
 
 use serde_json::json;
 
@@ -36,6 +37,7 @@ pub fn run(arguments: &EditArgs, globals: &Globals, console: &Console) -> Result
         command: CommandName::Edit,
         edits: std::slice::from_ref(&edit),
         options: Options::default(),
+        refused: None,
         arguments: &|| raw.clone(),
     };
     change::run(&request, &arguments.change, globals, console)
@@ -51,6 +53,11 @@ fn from_json(file: &Path) -> Result<(FileEdit, String), Fail> {
 }
 
 fn from_flags(arguments: &EditArgs) -> Result<(FileEdit, String), Fail> {
+    let is_stdin = |file: &Option<PathBuf>| file.as_deref() == Some(Path::new("-"));
+    if is_stdin(&arguments.old_file) && is_stdin(&arguments.new_file) {
+        // The second one would find it read to its end, and the old text would be deleted.
+        return Err(Fail::usage("old and new text can't both come from standard input"));
+    }
     let old = text(arguments.old.as_deref(), arguments.old_file.as_deref(), "old text")?;
     let new = text(arguments.new.as_deref(), arguments.new_file.as_deref(), "new text")?;
     let path = arguments.path.as_deref().ok_or_else(|| Fail::usage("no path is given"))?;

@@ -109,6 +109,11 @@ pub fn width(is_terminal: bool) -> usize {
     stated.or_else(measured).unwrap_or(DEFAULT_WIDTH)
 }
 
+/// Returns the columns of the terminal that stdout is, if it is one.
+pub fn columns() -> Option<usize> {
+    terminal_size::terminal_size_of(std::io::stdout()).map(|size| usize::from(size.0.0))
+}
+
 /// Returns the terminal's rows, if stdout is one.
 pub fn rows() -> Option<usize> {
     terminal_size::terminal_size_of(std::io::stdout()).map(|size| usize::from(size.1.0))

@@ -12,6 +12,8 @@ pub enum Exit {
     Done,
     /// 1: refused, nothing was written: the request is clear but does not fit these files.
     Refused,
+    /// 1: what was compared differs.
+    Differs,
     /// 2: usage, malformed input, I/O.
     Trouble,
     /// 3: the files are written but the log could not be.
@@ -25,7 +27,7 @@ impl Exit {
     pub fn status(self) -> u8 {
         match self {
             Exit::Done => 0,
-            Exit::Refused => 1,
+            Exit::Refused | Exit::Differs => 1,
             Exit::Trouble => 2,
             Exit::NotLogged => 3,
             Exit::Interrupted => 130,
@@ -70,7 +72,8 @@ fn of_code(code: Code) -> Exit {
 pub const HELP: &str = "Exit status:
   0    done, or nothing to do
   1    refused, nothing written: the request is clear but does not fit the files
-       (preview: only with --fail-fast; replay: with --strict, if something in a log was not understood)
+       (diff: they differ; preview: only with --fail-fast; replay: with --strict, if something in a log was not
+       understood)
   2    wrong usage, malformed input, or a file that can't be read or written
   3    the files are written but the log could not be
   130  interrupted before anything was written

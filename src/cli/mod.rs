@@ -10,6 +10,7 @@ mod apply_patch;
 mod args;
 mod change;
 mod demo;
+mod diff;
 mod edit;
 mod environment;
 mod exit;
@@ -72,6 +73,7 @@ fn dispatch(command: Command, globals: &Globals, console: &Console) -> Result<Ex
         Command::Edit(args) => edit::run(&args, globals, console),
         Command::Replay(args) => replay::run(&args, console),
         Command::Show(args) => show::run(&args, console),
+        Command::Diff(args) => diff::run(&args, globals, console),
         Command::Demo => demo::run(globals, console),
         Command::Completions { shell } => generate::completions(shell, console),
         Command::Man { dir } => generate::man(dir.as_deref(), console),
@@ -94,22 +96,6 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
     // A closed pipe is no reason to fail.
     let _ = error.print();
     if is_help { Exit::Done } else { Exit::Trouble }
-}
-
-impl From<args::ColorWhen> for Option<bool> {
-    fn from(when: args::ColorWhen) -> Self {
-        match when {
-            args::ColorWhen::Auto => None,
-            args::ColorWhen::Always => Some(true),
-            args::ColorWhen::Never => Some(false),
-        }
-    }
-}
-
-impl From<bool> for args::ColorWhen {
-    fn from(always: bool) -> Self {
-        if always { args::ColorWhen::Always } else { args::ColorWhen::Never }
-    }
 }
 
 /// Returns clap's name for a decision about colour.

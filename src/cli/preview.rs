@@ -17,10 +17,12 @@ use crate::plan::Planner;
 use crate::report::Code;
 use crate::report::PreviewEvent;
 use crate::report::Problem;
+use crate::session::Input;
 use crate::session::Live;
 use crate::session::format::tape::TapeError;
 use crate::session::format::tape::TapeReader;
 use crate::session::format::tape::tape_line;
+use crate::text::document::UTF8_BOM;
 
 use super::apply::options;
 use super::args::Globals;
@@ -179,7 +181,7 @@ fn read<R: io::Read>(mut blocks: Blocks<R>, sender: &mpsc::SyncSender<Message>) 
 
 /// Tells a tape from a patch by the first line that is not blank; `None` while that is not complete.
 fn detect(head: &[u8]) -> Option<Transport> {
-    let text = head.trim_ascii_start();
+    let text = head.strip_prefix(UTF8_BOM).unwrap_or(head).trim_ascii_start();
     if !text.is_empty() && text[0] != b'{' {
         return Some(Transport::Text);
     }
@@ -216,7 +218,12 @@ impl<'a> Run<'a> {
         let locate = root.is_some().then(|| options(&args.matching));
         let is_json = console.is_json || args.output == PreviewOutput::Json;
         Ok(Run {
-            live: Live::new(args.dialect.map(crate::patch::Dialect::from), args.interval, locate),
+            live: Live::new(
+                Input::text(args.dialect.map_or_else(Default::default, Into::into)),
+                None,
+                args.interval,
+                locate,
+            ),
             root,
             screen: Screen::new(console.out_style, is_json, console.is_quiet),
             tape: TapeReader::default(),
@@ -325,6 +332,9 @@ impl<'a> Run<'a> {
     }
 
     fn stop(mut self, console: &Console) -> Result<Exit, Fail> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.finish()?;
+        }
         self.with_live(|live, _, emit| live.stop(emit));
         self.end(console)
     }

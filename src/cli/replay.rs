@@ -79,6 +79,9 @@ fn replay<R: Read>(
     {
         head.extend_from_slice(block);
     }
+    if head.trim_ascii().is_empty() {
+        return Ok(ReplaySummary { notes: vec!["the log is empty".to_owned()], ..ReplaySummary::default() });
+    }
     let format = match format {
         Some(format) => format,
         None => detect(&head[..head.len().min(DETECT_BYTES)]).map_err(|error| {
@@ -217,10 +220,27 @@ impl<'a> CardPrinter<'a> {
 
     /// Prints a card; after a failure nothing more.
     pub fn card(&mut self, card: &Card) {
-        if self.closed {
-            return;
+        if !self.closed {
+            let written = self.write(card);
+            self.note_failure(written);
         }
-        if let Err(error) = self.write(card) {
+    }
+
+    /// Prints what is no card; after a failure nothing more.
+    pub fn raw(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+        if !self.closed {
+            let written = write(&mut self.out);
+            self.note_failure(written);
+        }
+    }
+
+    /// Tells whether nothing more will be printed.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    fn note_failure(&mut self, written: io::Result<()>) {
+        if let Err(error) = written {
             self.closed = true;
             self.failed = (error.kind() != io::ErrorKind::BrokenPipe).then_some(error);
         }

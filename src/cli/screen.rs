@@ -60,7 +60,10 @@ impl Screen {
             Kind::Json => return streams::try_print(|out| json::line(out, event)),
             Kind::Appended => terminal::preview(&mut frame, event, &self.style, None)?,
             Kind::Redrawn { rows, cut } => {
-                let style = Style { width: environment::width(true), ..self.style };
+                // A row that is wider than the terminal takes two of its rows, and the next frame would leave one
+                // behind: COLUMNS may narrow what is redrawn, never widen it.
+                let columns = environment::columns().filter(|&columns| columns > 0).unwrap_or(usize::MAX);
+                let style = Style { width: environment::width(true).min(columns), ..self.style };
                 let max_rows = environment::rows().map(|rows| rows.saturating_sub(1).max(1));
                 frame.extend_from_slice(SYNC.0);
                 let is_preview = matches!(event, PreviewEvent::Preview { .. });

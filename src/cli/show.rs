@@ -1,5 +1,6 @@
 //! `show`: a patch as cards, as it is requested, without any tree.
 
+use crate::patch::Dialect;
 use crate::patch::parse;
 use crate::report::Card;
 use crate::report::CardKind;
@@ -21,8 +22,7 @@ use super::streams::read_input;
 /// Runs the command.
 pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     let input = read_input(args.patch.as_deref(), "patch")?;
-    let parsed = parse(&input, args.dialect.map(crate::patch::Dialect::from));
-    let dialect = parsed.dialect.unwrap_or_default();
+    let parsed = parse(&input, args.dialect.map_or(Dialect::Auto, Into::into));
     for (note, line) in &parsed.notes {
         console.note(&format!("patch line {line}: {note}"));
     }
@@ -42,7 +42,7 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
             title,
             status: CardStatus::Unknown,
             source: Source {
-                format: dialect.name().to_owned(),
+                format: parsed.dialect.name().to_owned(),
                 line,
                 call_id: None,
                 tool: "apply_patch".to_owned(),
@@ -64,7 +64,8 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     }
 }
 
-fn operation_word(operation: crate::report::Operation) -> &'static str {
+/// Returns the first word of a title.
+pub fn operation_word(operation: crate::report::Operation) -> &'static str {
     use crate::report::Operation;
     match operation {
         Operation::Create => "create",

@@ -38,6 +38,7 @@ pub fn run(args: &WriteArgs, globals: &Globals, console: &Console) -> Result<Exi
         command: CommandName::Write,
         edits: std::slice::from_ref(&edit),
         options: Options::default(),
+        refused: None,
         arguments: &|| arguments(&edit),
     };
     change::run(&request, &args.change, globals, console)

@@ -11,11 +11,16 @@
 //!
 //! Each way of searching has its bound of work, estimated from the lines alone. Histogram is quadratic in scattered
 //! changes; beyond its bound, lines that are unique on both sides cut the text into pieces small enough for it. Where
-//! hardly any line is unique there is Myers, which has heuristics of its own; and what is too large even for them is
+//! hardly any line is unique, runs of lines that are do the same; where there are none there is Myers, which has
+//! heuristics of its own; and what is too large even for them is
 //! one coarse change.
 
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+use std::hash::Hasher;
 use std::ops::Range;
 
+use foldhash::fast::FixedState;
 use gix_imara_diff::Algorithm;
 use gix_imara_diff::Diff;
 use gix_imara_diff::Hunk;
@@ -49,6 +54,13 @@ const CHEAP_WORK: u64 = 1 << 22;
 const HISTOGRAM_WORK: u64 = 1 << 28;
 /// Old lines times new lines above which repetitive text is no longer searched but reported as one coarse change.
 const COARSE_PRODUCT: u64 = 400_000_000_000;
+/// Where single lines repeat, runs of so many lines mostly don't: they are what then holds both sides in step.
+const WINDOW_RUN: usize = 16;
+/// So many different lines there must be for runs of them to be looked at.
+const WINDOW_TOKENS: u32 = 4;
+/// Old lines times new lines above which repetitive text is held in step by such runs: a file of 30 000 lines. The
+/// engine needs a second and more for a few times as many, and what it finds is hardly smaller.
+const WINDOW_PRODUCT: u64 = 1 << 30;
 /// The share of lines, in percent, that are unique on both sides below which text is repetitive.
 const UNIQUE_PERCENT: usize = 5;
 
@@ -347,15 +359,22 @@ fn search(input: &InternedInput<&[u8]>, work: &mut u64) -> Option<Vec<Hunk>> {
     }
     let needed = histogram_work(input);
     let is_affordable = needed <= *work;
-    let is_large = old_lines as u64 * new_lines as u64 > COARSE_PRODUCT;
-    if is_large || !is_affordable {
+    let product = old_lines as u64 * new_lines as u64;
+    if product > WINDOW_PRODUCT || !is_affordable {
         let counts = LineCounts::of(input);
         let unique = input.before.iter().filter(|&&token| counts.is_unique(token)).count();
-        if 2 * unique * 100 < UNIQUE_PERCENT * (old_lines + new_lines) {
-            return (!is_large).then(|| engine(Algorithm::Myers, input));
+        let is_enough = |unique: usize| 2 * unique * 100 >= UNIQUE_PERCENT * (old_lines + new_lines);
+        if !is_enough(unique) {
+            // Runs of very few kinds of lines repeat as well.
+            let can_be_unique = input.interner.num_tokens() >= WINDOW_TOKENS;
+            let windows = if can_be_unique { unique_windows(input) } else { Vec::new() };
+            if is_enough(windows.len()) {
+                return Some(search_between(input, &longest_in_order(&windows)));
+            }
+            return (product <= COARSE_PRODUCT).then(|| engine(Algorithm::Myers, input));
         }
         if !is_affordable {
-            return Some(search_between(input, &unique_in_order(input, &counts)));
+            return Some(search_between(input, &longest_in_order(&unique_lines(input, &counts))));
         }
     }
     *work -= needed;
@@ -384,15 +403,48 @@ fn histogram_work(input: &InternedInput<&[u8]>) -> u64 {
     if most <= CHEAP_WORK { most } else { lines * matches(old, new, input.interner.num_tokens()) }
 }
 
-/// Returns the longest list of lines, as old and new index, that are unique on both sides and in the same order there.
-fn unique_in_order(input: &InternedInput<&[u8]>, counts: &LineCounts) -> Vec<(usize, usize)> {
+/// Returns the lines that are unique on both sides, as old and new index, in the order of the new side.
+fn unique_lines(input: &InternedInput<&[u8]>, counts: &LineCounts) -> Vec<(usize, usize)> {
     let mut old_index = vec![0usize; input.interner.num_tokens() as usize];
     for (index, token) in input.before.iter().enumerate() {
         old_index[token.0 as usize] = index;
     }
     let unique = input.after.iter().enumerate().filter(|(_, token)| counts.is_unique(**token));
-    let pairs: Vec<(usize, usize)> =
-        unique.map(|(index, token)| (old_index[token.0 as usize], index)).collect();
+    unique.map(|(index, token)| (old_index[token.0 as usize], index)).collect()
+}
+
+/// Returns the first lines of windows of [`WINDOW_RUN`] lines that are unique on both sides, as old and new index, in
+/// the order of the new side: where lines repeat, runs of them mostly do not.
+fn unique_windows(input: &InternedInput<&[u8]>) -> Vec<(usize, usize)> {
+    let state = FixedState::default();
+    let key = |window: &[Token]| {
+        let mut hasher = state.build_hasher();
+        window.iter().for_each(|token| hasher.write_u32(token.0));
+        hasher.finish()
+    };
+    // How often a window stands on the old and on the new side (more than once counts as twice), and where first.
+    let mut seen: HashMap<u64, (u8, u8, usize, usize), FixedState> = HashMap::with_hasher(state.clone());
+    for (index, window) in input.before.windows(WINDOW_RUN).enumerate() {
+        let entry = seen.entry(key(window)).or_insert((0, 0, index, 0));
+        entry.0 = (entry.0 + 1).min(2);
+    }
+    for (index, window) in input.after.windows(WINDOW_RUN).enumerate() {
+        if let Some(entry) = seen.get_mut(&key(window)) {
+            entry.1 = (entry.1 + 1).min(2);
+            entry.3 = index;
+        }
+    }
+    let once = seen.into_values().filter(|&(old, new, ..)| (old, new) == (1, 1));
+    let is_equal = |&(old, new): &(usize, usize)| {
+        input.before[old..old + WINDOW_RUN] == input.after[new..new + WINDOW_RUN]
+    };
+    let mut pairs: Vec<(usize, usize)> = once.map(|(.., old, new)| (old, new)).filter(is_equal).collect();
+    pairs.sort_unstable_by_key(|&(_, new)| new);
+    pairs
+}
+
+/// Returns the longest list of pairs that are in the same order on both sides; `pairs` are in that of the new one.
+fn longest_in_order(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // Patience: `piles` holds, for each length, the pair that ends the best list of that length so far.
     let mut piles: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
@@ -412,7 +464,7 @@ fn unique_in_order(input: &InternedInput<&[u8]>, counts: &LineCounts) -> Vec<(us
     list
 }
 
-/// Searches between the lines of `in_step`, which are equal pairs of lines that are unique on both sides.
+/// Searches between the lines of `in_step`, which are pairs of equal lines in the same order on both sides.
 fn search_between(input: &InternedInput<&[u8]>, in_step: &[(usize, usize)]) -> Vec<Hunk> {
     let ends = (input.before.len(), input.after.len());
     let mut hunks = Vec::new();
@@ -635,6 +687,27 @@ mod tests {
     ];
 
     #[test]
+    fn moved_blocks_of_few_lines_are_held_in_step_by_runs() {
+        let row = |index: usize| format!("row {}\n", index * 7919 % 100_003 % 40);
+        let block = |number: usize| (number * 2000..(number + 1) * 2000).map(row).collect::<String>();
+        let old: String = (0..20).map(block).collect();
+        let new: String = [0, 3, 1, 2].into_iter().chain(5..20).chain([4]).map(block).collect();
+        let diff = diff_lines(old.as_bytes(), new.as_bytes());
+        let removed: usize = diff.changes.iter().map(|change| old[change.old.clone()].lines().count()).sum();
+        // Two blocks moved: what is removed is about those, and not a mix of lines that happen to be equal.
+        assert!(removed <= 2 * 2000 + 100, "{removed}");
+        let mut rebuilt = String::new();
+        let mut copied = 0;
+        for change in &diff.changes {
+            rebuilt.push_str(&old[copied..change.old.start]);
+            rebuilt.push_str(&new[change.new.clone()]);
+            copied = change.old.end;
+        }
+        rebuilt.push_str(&old[copied..]);
+        assert!(rebuilt == new);
+    }
+
+    #[test]
     fn changes_are_whole_lines_and_endings_count() {
         let check = |old: &[u8], new: &[u8], expected: Option<(Range<usize>, Range<usize>)>| {
             let changes: Vec<Changed> = expected.into_iter().map(|(old, new)| Changed { old, new }).collect();
@@ -831,7 +904,7 @@ mod tests {
         ) {
             let (old, new) = (text(&old), text(&new));
             let input = intern(&old, &new);
-            let hunks = search_between(&input, &unique_in_order(&input, &LineCounts::of(&input)));
+            let hunks = search_between(&input, &longest_in_order(&unique_lines(&input, &LineCounts::of(&input))));
             let mut walk = Walk { old: &old, new: &new, changes: Vec::new(), is_coarse: false, work: 0 };
             walk.accept(&input, &hunks, Place::default(), u32::MAX);
             let diff = LineDiff { changes: walk.changes, is_coarse: false };

@@ -1,11 +1,12 @@
 //! Comparing texts. The only room that names a diff library.
 //!
-//! `lines` finds which lines differ, `words` what differs inside a pair of lines, `hunks` turns changed ranges into
-//! [`crate::report::FileDiff`]s and those back into signed lines. Every bound here is counted in work, never in
-//! time, so that the answer is the same on every run and machine.
+//! `tree` pairs the files of two trees, `lines` finds which lines differ, `words` what differs inside a pair of lines,
+//! `hunks` turns changed ranges into [`crate::report::FileDiff`]s and those back into signed lines. Every bound here is
+//! counted in work, never in time, so that the answer is the same on every run and machine.
 
 pub mod hunks;
 pub mod lines;
+pub mod tree;
 pub mod words;
 
 pub use hunks::Sign;

@@ -1,7 +1,8 @@
 //! The only room that opens files.
 //!
 //! A [`Root`] says what stands at a path and whether it may be touched; [`commit`](commit::commit) writes a plan, all
-//! of it or nothing. Beside them: the session log ([`log`]) and inputs that are named on the command line ([`input`]).
+//! of it or nothing. Beside them: the session log ([`log`]), inputs that are named on the command line ([`input`]) and
+//! files and folders that are compared ([`walk`]).
 //! Nothing here reads the environment or the clock, prints, or catches signals: what it needs of them is an argument.
 //!
 //! Unix only: names are bytes, and folders are held open while names in them are changed.
@@ -16,6 +17,7 @@ pub mod root;
 mod stage;
 #[cfg(test)]
 mod tree;
+pub mod walk;
 mod whole;
 
 pub use commit::CommitOptions;

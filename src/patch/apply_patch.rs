@@ -49,6 +49,32 @@ pub struct ApplyPatch {
     /// The first line of text outside of any envelope, until it is told.
     outside_from: Option<usize>,
     has_begun: bool,
+    /// What was told already: one note of a kind is enough.
+    told: Vec<Leniency>,
+}
+
+/// What is tolerated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leniency {
+    ByteOrderMark,
+    Marker,
+    Environment,
+    BlankLine,
+    UnifiedHeader,
+    NoNewline,
+}
+
+impl Leniency {
+    fn note(self) -> &'static str {
+        match self {
+            Leniency::ByteOrderMark => "a byte order mark before the patch passed over",
+            Leniency::Marker => "stars behind a marker passed over",
+            Leniency::Environment => "'*** Environment ID:' passed over",
+            Leniency::BlankLine => "a blank line between file edits passed over",
+            Leniency::UnifiedHeader => "a unified hunk header taken for '@@', its line number for a hint",
+            Leniency::NoNewline => "'\\ No newline at end of file' taken as in a unified diff",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -86,13 +112,25 @@ enum HunkState {
 type Read = Result<(), Box<Problem>>;
 type Say<'s> = dyn FnMut(PatchEvent<'_>) + 's;
 
+/// Tells whether a line begins a patch of this dialect, or one that lacks its beginning.
+pub fn opens(line: &[u8]) -> bool {
+    let line = line.strip_prefix(UTF8_BOM).unwrap_or(line).trim_ascii();
+    is_marker(line, BEGIN) || header(line).is_some()
+}
+
 impl ApplyPatch {
     /// Takes one line without its ending; `line_number` is 1-based.
     ///
     /// # Errors
     /// The line is not part of a well-formed patch.
     pub fn line(&mut self, line_number: usize, line: &[u8], say: &mut Say<'_>) -> Read {
-        let line = if line_number == 1 { line.strip_prefix(UTF8_BOM).unwrap_or(line) } else { line };
+        let line = match line.strip_prefix(UTF8_BOM).filter(|_| line_number == 1) {
+            Some(rest) => {
+                self.tolerate(Leniency::ByteOrderMark, line_number, say);
+                rest
+            }
+            None => line,
+        };
         match self.state {
             State::Outside => self.outside(line_number, line, say),
             State::Header => self.header(line_number, line, say),
@@ -141,10 +179,20 @@ impl ApplyPatch {
         }
     }
 
+    fn tolerate(&mut self, leniency: Leniency, line_number: usize, say: &mut Say<'_>) {
+        if !self.told.contains(&leniency) {
+            self.told.push(leniency);
+            say(PatchEvent::Tolerated { note: leniency.note().to_owned(), line_number });
+        }
+    }
+
     fn outside(&mut self, line_number: usize, line: &[u8], say: &mut Say<'_>) -> Read {
         let trimmed = line.trim_ascii();
         if is_marker(trimmed, BEGIN) {
             self.tell_outside(line_number, say);
+            if trimmed != BEGIN {
+                self.tolerate(Leniency::Marker, line_number, say);
+            }
             self.has_begun = true;
             self.state = State::Header;
             return Ok(());
@@ -180,6 +228,8 @@ impl ApplyPatch {
     fn header(&mut self, line_number: usize, line: &[u8], say: &mut Say<'_>) -> Read {
         let trimmed = line.trim_ascii();
         if trimmed.is_empty() || trimmed.starts_with(ENVIRONMENT) {
+            let leniency = if trimmed.is_empty() { Leniency::BlankLine } else { Leniency::Environment };
+            self.tolerate(leniency, line_number, say);
             return Ok(());
         }
         if is_marker(trimmed, END) {
@@ -206,7 +256,7 @@ impl ApplyPatch {
         }
         say(PatchEvent::FileOpened { path: PathText::new(path), kind, line_number });
         self.state = match kind {
-            FileKind::Create | FileKind::Write => State::Add,
+            FileKind::Create | FileKind::Fill | FileKind::Write => State::Add,
             FileKind::Update => {
                 State::Update(Update { header_line: line_number, is_moved: false, hunk: HunkState::None })
             }
@@ -261,6 +311,7 @@ impl ApplyPatch {
         } else if trimmed.is_empty() {
             self.held_blanks += 1;
         } else if is_no_newline(line) {
+            self.tolerate(Leniency::NoNewline, line_number, say);
             say(PatchEvent::NoNewline);
         } else if is_marker(trimmed, END) {
             return self.end_patch(line_number, say);
@@ -299,6 +350,7 @@ impl ApplyPatch {
             }
             b' ' | b'-' | b'+' => self.hunk_line(line_number, line, update, say),
             b'\\' if is_no_newline(line) => {
+                self.tolerate(Leniency::NoNewline, line_number, say);
                 say(PatchEvent::NoNewline);
                 Ok(())
             }
@@ -393,6 +445,9 @@ impl ApplyPatch {
         self.flush_held_end(say);
         self.held_blanks = 0;
         let numbers = numbers(line);
+        if numbers.is_some() {
+            self.tolerate(Leniency::UnifiedHeader, line_number, say);
+        }
         // Anchors on lines that follow each other belong to one hunk: class, then method.
         if !matches!(update.hunk, HunkState::Empty(_)) {
             close_hunk(update.hunk, say)?;
@@ -591,6 +646,7 @@ mod tests {
              *** Update File: u\n*** Move to: v\n@@ class A\n@@   def f\n ctx\n-old\n+new\n@@\n-y\n\
              *** End of File\n*** End Patch\n",
             &[
+                "2 tolerated",
                 "3 Create a b.txt",
                 "+x",
                 "+",
@@ -619,7 +675,7 @@ mod tests {
     fn what_stands_around_the_envelope_is_told() {
         check(
             "\u{feff}Here it is:\n```\napply_patch <<'EOF'\n *** Begin Patch ***\n*** Delete File: d\n*** End Patch \nEOF\n```\nDone.",
-            &["1 tolerated", "5 Delete d", "closed", "7 tolerated"],
+            &["1 tolerated", "1 tolerated", "4 tolerated", "5 Delete d", "closed", "7 tolerated"],
         );
     }
 
@@ -644,6 +700,7 @@ mod tests {
         check(
             "*** Begin Patch\n\n*** Update File: u\n\n@@\n-a\n\n+b\n\n\n*** Add File: n\n+x\n\n*** End Patch\n\n",
             &[
+                "2 tolerated",
                 "3 Update u",
                 "5 hunk None",
                 "-a",
@@ -664,8 +721,10 @@ mod tests {
             "*** Begin Patch\n*** Update File: u\n@@ -7,0 +8,2 @@ fn x\n+b\n\\ No newline at end of file\n@@ f() @@\n-c\n*** End Patch\n",
             &[
                 "2 Update u",
+                "3 tolerated",
                 "3 hunk Some(7)",
                 "+b",
+                "5 tolerated",
                 "no newline",
                 "hunk closed",
                 "6 hunk None",

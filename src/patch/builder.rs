@@ -41,6 +41,7 @@ impl Builder {
                 mode_before: None,
                 body: match kind {
                     FileKind::Create => content(Existing::Refuse),
+                    FileKind::Fill => content(Existing::ReplaceEmpty),
                     FileKind::Write => content(Existing::Replace),
                     FileKind::Update => Body::Hunks(Vec::new()),
                     FileKind::Delete => Body::Delete(Vec::new()),
@@ -156,6 +157,11 @@ impl Builder {
                     }
                 }
             },
+            PatchEvent::Narrowed => {
+                if let Some(hunk) = self.hunk() {
+                    hunk.narrow();
+                }
+            }
             PatchEvent::EndOfFile => {
                 if let Some(hunk) = self.hunk() {
                     hunk.at_end_of_file = true;
@@ -167,6 +173,28 @@ impl Builder {
                 }
             }
             PatchEvent::HunkClosed | PatchEvent::Tolerated { .. } | PatchEvent::Malformed(_) => {}
+        }
+    }
+
+    /// Returns the hunk of lines that came last, if that is what came last.
+    pub fn last_hunk_lines(&self) -> Option<&LineHunk> {
+        match &self.patch.edits.last()?.body {
+            Body::Hunks(hunks) => match hunks.last()? {
+                Hunk::Lines(hunk) => Some(hunk),
+                Hunk::Replace(_) | Hunk::Binary(_) => None,
+            },
+            Body::Content(_) | Body::Delete(_) => None,
+        }
+    }
+
+    /// Returns the replacement that came last, if that is what came last.
+    pub fn last_replace(&self) -> Option<&Replace> {
+        match &self.patch.edits.last()?.body {
+            Body::Hunks(hunks) => match hunks.last()? {
+                Hunk::Replace(replace) => Some(replace),
+                Hunk::Lines(_) | Hunk::Binary(_) => None,
+            },
+            Body::Content(_) | Body::Delete(_) => None,
         }
     }
 

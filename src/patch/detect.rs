@@ -6,7 +6,9 @@
 use std::collections::VecDeque;
 
 use super::Dialect;
+use super::apply_patch;
 use super::lines::without_cr;
+use super::search_replace;
 
 /// So many bytes of undecided text are held.
 pub const HELD_CAP_BYTES: usize = 1 << 20;
@@ -36,10 +38,12 @@ impl Detector {
         let text = without_cr(line);
         let before = self.held.back().map_or(&b""[..], |(_, line)| without_cr(line));
         // One rule a dialect: the first that knows the line decides.
-        if is_apply_patch(text) {
+        if apply_patch::opens(text) {
             Some(Dialect::ApplyPatch)
         } else if is_unified(before, text) {
             Some(Dialect::Unified)
+        } else if search_replace::opens(text) {
+            Some(Dialect::SearchReplace)
         } else {
             None
         }
@@ -49,14 +53,6 @@ impl Detector {
     pub fn into_lines(self) -> impl Iterator<Item = (usize, Vec<u8>)> {
         self.held.into_iter()
     }
-}
-
-fn is_apply_patch(text: &[u8]) -> bool {
-    let marks: [&[u8]; 5] =
-        [b"*** Begin Patch", b"*** Add File:", b"*** Delete File:", b"*** Update File:", b"*** Move to:"];
-    // A byte order mark, a heredoc's command or blanks may stand before it.
-    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text).trim_ascii_start();
-    marks.iter().any(|mark| text.starts_with(mark))
 }
 
 fn is_unified(before: &[u8], text: &[u8]) -> bool {
@@ -90,6 +86,7 @@ mod tests {
         check("*** Begin Patch\n", Some((1, Dialect::ApplyPatch)));
         check("prose\n```\n *** Begin Patch ***\n", Some((3, Dialect::ApplyPatch)));
         check("*** Update File: a\n", Some((1, Dialect::ApplyPatch)));
+        check("f\n<<<<<<< SEARCH\n", Some((2, Dialect::SearchReplace)));
         check("diff --git a/x b/x\n", Some((1, Dialect::Unified)));
         check("see\n--- a/x\r\n+++ b/x\r\n", Some((3, Dialect::Unified)));
         check("Index: x\n===================\n", Some((2, Dialect::Unified)));

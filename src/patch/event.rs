@@ -108,6 +108,9 @@ pub enum PatchEvent<'a> {
     NoNewline,
     /// The old side of the open hunk ends at the end of the file.
     EndOfFile,
+    /// Of the open hunk, whose removed lines all came before its added ones, the lines that are equal at both ends are
+    /// context.
+    Narrowed,
     /// The open hunk or replacement ends: its old side is complete.
     HunkClosed,
     /// The open file edit ends.
@@ -128,6 +131,8 @@ pub enum PatchEvent<'a> {
 pub enum FileKind {
     /// Creates the file; refused if it is there.
     Create,
+    /// Creates the file, or fills one that is empty; refused if it has text.
+    Fill,
     /// Gives the file its content, whether it is there or not.
     Write,
     /// Changes it.

@@ -7,6 +7,9 @@ use memchr::memchr;
 /// The longest line that is taken, in bytes. A longer one is an error, so that memory stays bounded.
 pub const LINE_CAP_BYTES: usize = 256 << 20;
 
+/// Up to so many bytes, a chunk is taken for a delta of a model.
+const DELTA_BYTES: usize = 16;
+
 /// Cuts a stream of chunks into lines.
 #[derive(Debug, Default)]
 pub struct LineBuffer {
@@ -42,6 +45,10 @@ impl LineBuffer {
         chunk: &[u8],
         mut take: impl FnMut(usize, &[u8]),
     ) -> Result<(), LineTooLong> {
+        // A model's delta is a few bytes, mostly without a newline: a plain loop over them beats a call of memchr.
+        if chunk.len() <= DELTA_BYTES && !chunk.contains(&b'\n') {
+            return self.grow(chunk, self.lines + 1);
+        }
         let mut rest = chunk;
         while let Some(length) = memchr(b'\n', rest) {
             let (line, tail) = (&rest[..length], &rest[length + 1..]);

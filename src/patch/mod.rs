@@ -15,6 +15,7 @@ pub mod names;
 pub mod parser;
 pub mod request;
 pub mod reverse;
+pub mod search_replace;
 pub mod unified;
 
 use crate::text::PathText;
@@ -88,6 +89,8 @@ pub struct Content {
 pub enum Existing {
     /// The edit is refused.
     Refuse,
+    /// The file is replaced if it is empty; else the edit is refused.
+    ReplaceEmpty,
     /// The file is replaced.
     Replace,
 }
@@ -213,6 +216,26 @@ impl LineHunk {
         if let Some(line) = self.lines.last_mut() {
             line.has_cr = true;
         }
+    }
+
+    /// Makes context of the lines that are equal at both ends, where all removed lines stand before all added ones.
+    pub fn narrow(&mut self) {
+        let lines: Vec<Line<'_>> = self.lines().collect();
+        let split = lines.iter().take_while(|line| line.kind == LineKind::Delete).count();
+        let (old, new) = lines.split_at(split);
+        if new.iter().any(|line| line.kind != LineKind::Insert) {
+            return;
+        }
+        let equal = |pair: &(&Line<'_>, &Line<'_>)| pair.0.text == pair.1.text;
+        let head = old.iter().zip(new).take_while(equal).count();
+        let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(equal).count();
+        let mut narrowed = LineHunk::default();
+        old[..head].iter().for_each(|line| narrowed.push(LineKind::Context, line.text));
+        old[head..old.len() - tail].iter().for_each(|line| narrowed.push(LineKind::Delete, line.text));
+        new[head..new.len() - tail].iter().for_each(|line| narrowed.push(LineKind::Insert, line.text));
+        old[old.len() - tail..].iter().for_each(|line| narrowed.push(LineKind::Context, line.text));
+        self.text = narrowed.text;
+        self.lines = narrowed.lines;
     }
 
     /// Iterates over the lines.

@@ -10,27 +10,35 @@ use super::apply_patch::ApplyPatch;
 use super::detect::Detector;
 use super::lines::LineBuffer;
 use super::lines::without_cr;
+use super::search_replace::Naming;
+use super::search_replace::SearchReplace;
 use super::unified::Unified;
 
 /// A patch format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
-    /// Codex's envelope: `*** Begin Patch` to `*** End Patch`.
+    /// The one whose first marker comes first.
     #[default]
+    Auto,
+    /// Codex's envelope: `*** Begin Patch` to `*** End Patch`.
     ApplyPatch,
     /// Unified diffs, plain and with git's extended headers.
     Unified,
+    /// The blocks of aider, Cline and Roo: `<<<<<<< SEARCH` to `>>>>>>> REPLACE`.
+    SearchReplace,
 }
 
 impl Dialect {
-    /// Every dialect, in the order in which help lists them.
-    pub const ALL: [Dialect; 2] = [Dialect::ApplyPatch, Dialect::Unified];
+    /// Every dialect that can be named, in the order in which help lists them.
+    pub const ALL: [Dialect; 3] = [Dialect::ApplyPatch, Dialect::Unified, Dialect::SearchReplace];
 
     /// Returns the name that `--dialect` takes.
     pub fn name(self) -> &'static str {
         match self {
+            Dialect::Auto => "auto",
             Dialect::ApplyPatch => "apply-patch",
             Dialect::Unified => "unified",
+            Dialect::SearchReplace => "search-replace",
         }
     }
 }
@@ -38,23 +46,22 @@ impl Dialect {
 /// How a patch is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reading {
-    /// The format; `None` finds it out from the text.
-    pub dialect: Option<Dialect>,
+    /// The format.
+    pub dialect: Dialect,
     /// How many leading parts of the names in a unified diff are dropped; `None` drops `a/` and `b/`.
     pub strip: Option<usize>,
+    /// Where the paths of search-replace blocks are said.
+    pub naming: Naming,
 }
 
 impl From<Dialect> for Reading {
     fn from(dialect: Dialect) -> Self {
-        Reading::from(Some(dialect))
+        Reading { dialect, ..Reading::default() }
     }
 }
 
-impl From<Option<Dialect>> for Reading {
-    fn from(dialect: Option<Dialect>) -> Self {
-        Reading { dialect, strip: None }
-    }
-}
+/// The dialect of a text in which nothing tells it: this one names other forms of diffs.
+const UNTOLD: Dialect = Dialect::Unified;
 
 /// Reads a patch in pieces of any size; how it is cut never changes the events.
 ///
@@ -63,72 +70,108 @@ impl From<Option<Dialect>> for Reading {
 pub struct Parser {
     lines: LineBuffer,
     state: State,
-    strip: Option<usize>,
+    reading: Reading,
     failed: bool,
 }
 
 #[derive(Debug)]
 enum State {
-    /// The dialect is not known yet.
-    Unknown(Box<Detector>),
+    /// No marker has come.
+    Auto(Box<Detector>),
     ApplyPatch(Box<ApplyPatch>),
     Unified(Box<Unified>),
-}
-
-impl State {
-    fn of(dialect: Dialect, strip: Option<usize>) -> Self {
-        match dialect {
-            Dialect::ApplyPatch => State::ApplyPatch(Box::default()),
-            Dialect::Unified => State::Unified(Box::new(Unified::new(strip))),
-        }
-    }
-
-    /// Takes one line with its CR. While the dialect is not known lines are held back; with the one that tells they are
-    /// all read.
-    fn line(&mut self, strip: Option<usize>, line_number: usize, line: &[u8], say: &mut Say<'_>) -> Read {
-        match self {
-            State::Unknown(detector) => {
-                if let Some(dialect) = detector.line(line_number, line) {
-                    return self.settle(dialect, strip, say);
-                }
-                Ok(())
-            }
-            State::ApplyPatch(parser) => parser.line(line_number, without_cr(line), say),
-            State::Unified(parser) => parser.line(line_number, line, say),
-        }
-    }
-
-    fn settle(&mut self, dialect: Dialect, strip: Option<usize>, say: &mut Say<'_>) -> Read {
-        let State::Unknown(detector) = std::mem::replace(self, State::of(dialect, strip)) else {
-            return Ok(());
-        };
-        for (line_number, line) in detector.into_lines() {
-            self.line(strip, line_number, &line, say)?;
-        }
-        Ok(())
-    }
+    SearchReplace(Box<SearchReplace>),
 }
 
 type Read = Result<(), Box<Problem>>;
 type Say<'s> = dyn FnMut(PatchEvent<'_>) + 's;
 
-impl Parser {
-    /// Returns a parser for a dialect, or for whichever the text turns out to have.
-    pub fn new(reading: impl Into<Reading>) -> Self {
-        let Reading { dialect, strip } = reading.into();
-        let state = match dialect {
-            Some(dialect) => State::of(dialect, strip),
-            None => State::Unknown(Box::default()),
-        };
-        Parser { lines: LineBuffer::default(), state, strip, failed: false }
+impl State {
+    fn of(reading: Reading) -> Self {
+        match reading.dialect {
+            Dialect::Auto => State::Auto(Box::default()),
+            Dialect::ApplyPatch => State::ApplyPatch(Box::default()),
+            Dialect::Unified => State::Unified(Box::new(Unified::new(reading.strip))),
+            Dialect::SearchReplace => State::SearchReplace(Box::new(SearchReplace::new(reading.naming))),
+        }
     }
 
-    /// Returns the dialect, once it is known.
-    pub fn dialect(&self) -> Option<Dialect> {
-        match &self.state {
-            State::Unknown(_) => None,
-            State::ApplyPatch(_) => Some(Dialect::ApplyPatch),
-            State::Unified(_) => Some(Dialect::Unified),
+    /// Takes one line with its CR. While the dialect is not known lines are held back; with the one that tells they are
+    /// all read.
+    fn line(&mut self, reading: Reading, line_number: usize, line: &[u8], say: &mut Say<'_>) -> Read {
+        match self {
+            State::Auto(detector) => match detector.line(line_number, line) {
+                Some(dialect) => self.settle(Reading { dialect, ..reading }, say),
+                None => Ok(()),
+            },
+            State::ApplyPatch(parser) => parser.line(line_number, without_cr(line), say),
+            State::Unified(parser) => parser.line(line_number, line, say),
+            State::SearchReplace(parser) => parser.line(line_number, without_cr(line), say),
+        }
+    }
+
+    fn settle(&mut self, reading: Reading, say: &mut Say<'_>) -> Read {
+        let State::Auto(detector) = std::mem::replace(self, State::of(reading)) else { return Ok(()) };
+        for (line_number, line) in detector.into_lines() {
+            self.line(reading, line_number, &line, say)?;
+        }
+        Ok(())
+    }
+
+    fn finish(
+        &mut self,
+        reading: Reading,
+        unfinished: Option<&(usize, Vec<u8>)>,
+        lines: usize,
+        say: &mut Say<'_>,
+    ) -> Read {
+        if let State::Auto(detector) = self {
+            let last = unfinished.map_or(&b""[..], |(_, line)| line);
+            let told = detector.last(last);
+            self.settle(Reading { dialect: told.unwrap_or(UNTOLD), ..reading }, say)?;
+            if told.is_none() {
+                let finished = self.finish(reading, unfinished, lines, say);
+                return finished.map_err(|problem| Box::new(without_dialect(*problem)));
+            }
+        }
+        match self {
+            State::Auto(_) => Ok(()),
+            State::ApplyPatch(parser) => parser.finish(unfinished, lines, say),
+            State::Unified(parser) => parser.finish(unfinished, lines, say),
+            State::SearchReplace(parser) => parser.finish(unfinished, lines, say),
+        }
+    }
+}
+
+/// Says of a text without any patch what each dialect would have begun with.
+fn without_dialect(problem: Problem) -> Problem {
+    if problem.line.is_some() {
+        return problem;
+    }
+    let message = "no patch found: there is no line '*** Begin Patch', no 'diff --git', no '--- ' line with a '+++ ' \
+                   line after it and no '<<<<<<< SEARCH'";
+    Problem { message: message.to_owned(), ..problem }
+}
+
+impl Parser {
+    /// Returns a parser for a dialect, or for the one that the text turns out to have.
+    pub fn new(reading: impl Into<Reading>) -> Self {
+        let reading = reading.into();
+        Parser { lines: LineBuffer::default(), state: State::of(reading), reading, failed: false }
+    }
+
+    /// Returns a parser for a patch of which something else may say the path, where its dialect allows that.
+    pub fn with_naming(dialect: Dialect, naming: Naming) -> Self {
+        Parser::new(Reading { naming, ..Reading::from(dialect) })
+    }
+
+    /// Returns the dialect that is read; [`Dialect::Auto`] while no marker has told it.
+    pub fn dialect(&self) -> Dialect {
+        match self.state {
+            State::Auto(..) => Dialect::Auto,
+            State::ApplyPatch(_) => Dialect::ApplyPatch,
+            State::Unified(_) => Dialect::Unified,
+            State::SearchReplace(_) => Dialect::SearchReplace,
         }
     }
 
@@ -142,12 +185,12 @@ impl Parser {
         if self.failed {
             return;
         }
-        let Parser { lines, state, strip, failed } = self;
+        let Parser { lines, state, reading, failed } = self;
         let outcome = lines.push_with_cr(chunk, |line_number, line| {
             if *failed {
                 return;
             }
-            if let Err(problem) = state.line(*strip, line_number, line, say) {
+            if let Err(problem) = state.line(*reading, line_number, line, say) {
                 *failed = true;
                 say(PatchEvent::Malformed(problem));
             }
@@ -168,24 +211,9 @@ impl Parser {
             return;
         }
         let unfinished = self.lines.take_unfinished();
-        let read = self.finish_state(unfinished.as_ref(), say);
-        if let Err(problem) = read {
+        if let Err(problem) = self.state.finish(self.reading, unfinished.as_ref(), self.lines.lines(), say) {
             self.failed = true;
             say(PatchEvent::Malformed(problem));
-        }
-    }
-
-    fn finish_state(&mut self, unfinished: Option<&(usize, Vec<u8>)>, say: &mut Say<'_>) -> Read {
-        if let State::Unknown(detector) = &self.state {
-            // Where nothing tells, unified says best what is missing.
-            let last = unfinished.map_or(&b""[..], |(_, line)| line);
-            let dialect = detector.last(last).unwrap_or(Dialect::Unified);
-            self.state.settle(dialect, self.strip, say)?;
-        }
-        match &mut self.state {
-            State::Unknown(_) => Ok(()),
-            State::ApplyPatch(parser) => parser.finish(unfinished, self.lines.lines(), say),
-            State::Unified(parser) => parser.finish(unfinished, self.lines.lines(), say),
         }
     }
 }
@@ -195,12 +223,12 @@ impl Parser {
 pub struct Parsed {
     /// The patch; up to the malformed line, if there is one.
     pub patch: Patch,
+    /// The dialect that it is in.
+    pub dialect: Dialect,
     /// What was tolerated, with its 1-based line.
     pub notes: Vec<(String, usize)>,
     /// What is malformed.
     pub malformed: Option<Problem>,
-    /// The dialect that it was read in; `None` if nothing told.
-    pub dialect: Option<Dialect>,
 }
 
 /// Reads a whole patch.
@@ -226,5 +254,5 @@ pub fn parse(input: &[u8], reading: impl Into<Reading>) -> Parsed {
     };
     parser.push(input, &mut take);
     parser.finish(&mut take);
-    Parsed { patch: builder.into_patch(), notes, malformed, dialect: parser.dialect() }
+    Parsed { patch: builder.into_patch(), dialect: parser.dialect(), notes, malformed }
 }

@@ -45,6 +45,36 @@ pub fn diffs(edit: &FileEdit) -> Vec<FileDiff> {
     }
 }
 
+/// Returns the hunks of an edit that is still being written: of a content that grows only the whole lines.
+pub fn growing_diffs(edit: &FileEdit) -> Vec<FileDiff> {
+    match &edit.body {
+        // Lines of a patch are whole when they come; tool arguments grow by bytes.
+        Body::Content(content) if edit.line_number == 0 && !edit.complete => {
+            let (path, _) = paths(edit);
+            let new_text = String::from_utf8_lossy(whole_lines(&content.bytes)).into_owned();
+            vec![FileDiff { path, old_text: None, new_text, ..FileDiff::default() }]
+        }
+        Body::Content(_) | Body::Hunks(_) | Body::Delete(_) => diffs(edit),
+    }
+}
+
+/// Returns the hunk that is still being written: of texts that grow only the whole lines. `None` if it has none yet.
+pub fn growing_hunk_diff(path: &str, hunk: &Hunk) -> Option<FileDiff> {
+    let Hunk::Replace(replace) = hunk else { return Some(hunk_diff(path, hunk)) };
+    let old = if replace.old_is_complete { &replace.old } else { whole_lines(&replace.old) };
+    let new = whole_lines(&replace.new);
+    (!old.is_empty() || !new.is_empty()).then(|| FileDiff {
+        path: path.to_owned(),
+        old_text: Some(String::from_utf8_lossy(old).into_owned()),
+        new_text: String::from_utf8_lossy(new).into_owned(),
+        ..FileDiff::default()
+    })
+}
+
+fn whole_lines(text: &[u8]) -> &[u8] {
+    &text[..memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1)]
+}
+
 /// Returns one hunk as it is requested.
 pub fn hunk_diff(path: &str, hunk: &Hunk) -> FileDiff {
     match hunk {

@@ -253,7 +253,7 @@ impl Unified {
         }
         let problem = Problem::new(
             Code::Malformed,
-            "no patch found: there is no '--- ' line with a '+++ ' line after it, no 'diff --git' and no '*** Begin Patch'",
+            "no patch found: there is no '--- ' line with a '+++ ' line after it and no 'diff --git'",
         );
         Err(Box::new(
             problem.with_hint("write the names of the file before its hunks: '--- a/PATH', '+++ b/PATH'"),
@@ -1119,10 +1119,10 @@ mod tests {
         assert_eq!(whole, expected, "{patch}");
         for cut in 0..patch.len() {
             let (head, tail) = patch.as_bytes().split_at(cut);
-            assert_eq!(said(None, &[head, tail]), whole, "cut at {cut} of {patch}");
+            assert_eq!(said(Dialect::Auto, &[head, tail]), whole, "cut at {cut} of {patch}");
         }
         let bytes: Vec<&[u8]> = patch.as_bytes().chunks(1).collect();
-        assert_eq!(said(None, &bytes), whole, "byte by byte: {patch}");
+        assert_eq!(said(Dialect::Auto, &bytes), whole, "byte by byte: {patch}");
     }
 
     const NAMES: &str = "--- a/f\n+++ b/f\n";
@@ -1382,7 +1382,7 @@ mod tests {
     #[test]
     fn parts_of_names_are_dropped_on_request() {
         let opened = |strip: usize, patch: &str| {
-            let reading = Reading { dialect: Some(Dialect::Unified), strip: Some(strip) };
+            let reading = Reading { strip: Some(strip), ..Reading::from(Dialect::Unified) };
             said(reading, &[patch.as_bytes()]).swap_remove(0)
         };
         assert_eq!(opened(0, &format!("{NAMES}@@ -1 +1 @@\n-a\n+b\n")), "1 Update b/f");
@@ -1442,9 +1442,9 @@ mod tests {
 
     #[test]
     fn text_without_a_patch_is_malformed_but_nothing_is_not() {
-        assert!(parse(b"I changed it.\n", None).malformed.is_some());
-        assert_eq!(parse(b"\n", None).malformed, None);
-        assert_eq!(parse(b"", None).malformed, None);
+        assert!(parse(b"I changed it.\n", Dialect::Auto).malformed.is_some());
+        assert_eq!(parse(b"\n", Dialect::Auto).malformed, None);
+        assert_eq!(parse(b"", Dialect::Auto).malformed, None);
     }
 
     fn line() -> impl Strategy<Value = String> {
@@ -1478,9 +1478,9 @@ mod tests {
                 text.push('\n');
             }
             let cut = cut.min(text.len());
-            let whole = said(None, &[text.as_bytes()]);
-            prop_assert_eq!(said(None, &[&text.as_bytes()[..cut], &text.as_bytes()[cut..]]), whole.clone());
-            prop_assert_eq!(said(None, &text.as_bytes().chunks(1).collect::<Vec<_>>()), whole);
+            let whole = said(Dialect::Auto, &[text.as_bytes()]);
+            prop_assert_eq!(said(Dialect::Auto, &[&text.as_bytes()[..cut], &text.as_bytes()[cut..]]), whole.clone());
+            prop_assert_eq!(said(Dialect::Auto, &text.as_bytes().chunks(1).collect::<Vec<_>>()), whole);
         }
 
         #[test]

@@ -129,7 +129,8 @@ impl IndentMap {
         })
     }
 
-    fn indent(&self, indent: &[u8]) -> Option<Vec<u8>> {
+    /// Returns an indentation of the patch as the file has it; `None` if the map does not reach it.
+    pub fn indent(&self, indent: &[u8]) -> Option<Vec<u8>> {
         match self {
             IndentMap::Same => Some(indent.to_vec()),
             IndentMap::Add(prefix) => Some([prefix, indent].concat()),

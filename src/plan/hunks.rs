@@ -13,6 +13,7 @@ use crate::patch::git_binary;
 use crate::report::Candidate;
 use crate::report::Code;
 use crate::report::HunkMatch;
+use crate::report::Placement;
 use crate::report::Problem;
 use crate::report::Rung;
 use crate::text::Document;
@@ -262,9 +263,15 @@ fn misfit(document: &Document, hunk: &LineHunk, shape: &Shape<'_>, found: &Found
                 format!("hunk {number} is already applied: its new lines stand at line {}", line_index + 1);
             Problem::new(Code::AlreadyApplied, message).with_hint("--skip-applied passes over it")
         }
+        Found::Missing(Miss::Nowhere) if hunk.stated_old_lines == Some(0) => {
+            let stated = hunk.stated_old_start.unwrap_or(0);
+            let message = format!("hunk {number} goes behind line {stated}, which the file does not have");
+            Problem::new(Code::HunkNotFound, message).with_hint("read the file again and count its lines")
+        }
         Found::Missing(miss) => missing(document, shape, miss, number),
     };
-    Problem { hunk: Some(number), line: Some(hunk.line_number), ..problem }
+    let line = (hunk.line_number > 0).then_some(hunk.line_number);
+    Problem { hunk: Some(number), line, ..problem }
 }
 
 fn ambiguous(hunk: &LineHunk, places: &[Place], number: usize) -> Problem {
@@ -359,6 +366,36 @@ fn plan_replaces(document: &Document, hunks: &[Hunk]) -> Result<PlannedHunks, Ve
         }
     }
     if problems.is_empty() { Ok(planned) } else { Err(problems) }
+}
+
+/// Says where the old text of the last of these replacements stands, once it is complete; its new text does not count.
+///
+/// It may stand only in what the replacements before it leave, so a miss is one in both.
+///
+/// # Errors
+/// The old text is empty, or stands nowhere.
+pub fn probe_replace(document: &Document, hunks: &[Hunk], last: &Replace) -> Result<Placement, Problem> {
+    if !last.old_is_complete {
+        return Ok(Placement::Unknown);
+    }
+    let asked =
+        Replace { old: last.old.clone(), new: Vec::new(), old_is_complete: true, ..Replace::default() };
+    let looked = match replaced(document, &asked) {
+        Err(problem) if problem.code == Code::HunkNotFound && hunks.len() > 1 => {
+            match plan_replaces(document, &hunks[..hunks.len() - 1]) {
+                Ok(before) => replaced(&Document::new(before.splices.apply(document.bytes())), &asked),
+                // Without all that comes before it, there is nothing to say.
+                Err(_) => return Ok(Placement::Unknown),
+            }
+        }
+        looked => looked,
+    };
+    match looked {
+        Ok(_) => Ok(Placement::Located),
+        // That every place is meant may still be said.
+        Err(problem) if problem.code == Code::Ambiguous => Ok(Placement::Unknown),
+        Err(problem) => Err(Problem { hunk: Some(hunks.len()), ..problem }),
+    }
 }
 
 fn replaced(document: &Document, request: &Replace) -> Result<Splices, Problem> {

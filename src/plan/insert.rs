@@ -99,7 +99,8 @@ impl NewLines<'_> {
     fn stays_open(&self, line: &Line<'_>) -> bool {
         let text = self.document.text();
         let was_open = !text.is_empty() && !self.document.has_final_newline();
-        line.has_no_newline || was_open && !self.names_old_end
+        // An empty last line without a newline would be no line at all.
+        line.has_no_newline || was_open && !self.names_old_end && !line.text.is_empty()
     }
 
     fn ending(&self, index: usize) -> &[u8] {

@@ -17,6 +17,7 @@ use super::anchor;
 use super::anchor::AnchorSpan;
 use super::fold;
 use super::fold::IndentMap;
+use super::shape::OldLine;
 use super::shape::Shape;
 use super::table::LineTable;
 use super::table::Occurrence;
@@ -298,11 +299,20 @@ impl<'a> Search<'a> {
                 _ => return None,
             }
         }
-        let indent = if rung >= Rung::Indentation {
-            self.indent_map(shape, matched.start, &lines)?
-        } else {
-            IndentMap::Same
-        };
+        let mut indent = IndentMap::Same;
+        if rung >= Rung::Indentation {
+            indent = match self.indent_map(shape, matched.start, &lines) {
+                Some(map) => map,
+                // An outer context line of another indentation is one that differs.
+                None => {
+                    let (map, fitting) = self.indent_map_of_core(shape, &matched, &lines)?;
+                    let kept = &lines[fitting.start - matched.start..fitting.end - matched.start];
+                    (start, end) = (kept.first()?.start, kept.last()?.end);
+                    matched = fitting;
+                    map
+                }
+            };
+        }
         if matched != (0..shape.old.len()) {
             if most_lenient < Rung::Context || !self.context_is_enough(shape, &matched) {
                 return None;
@@ -322,20 +332,42 @@ impl<'a> Search<'a> {
 
     /// Returns the one map of indentations for all matched lines, if it also reaches every added line.
     fn indent_map(&self, shape: &Shape<'_>, first: usize, lines: &[LineSpan]) -> Option<IndentMap> {
-        let bytes = self.bytes();
         let pairs: Vec<(Vec<u8>, Vec<u8>)> = lines
             .iter()
             .zip(&shape.old[first..])
-            .filter(|(_, old)| !fold::trim(old.text).is_empty())
-            .map(|(line, old)| {
-                let indent = |text: &[u8]| fold::split_indent(&fold::fold(text)).0.to_vec();
-                (indent(old.text), indent(line.text(bytes)))
-            })
+            .filter_map(|(line, old)| self.indents(old, *line))
             .collect();
         let map = IndentMap::fit(&pairs)?;
         let reaches =
             shape.changes.iter().flat_map(|change| &change.added).all(|line| map.line(line.text).is_some());
         reaches.then_some(map)
+    }
+
+    /// Returns the map for the lines that every rung needs, and how far the lines around them follow it.
+    fn indent_map_of_core(
+        &self,
+        shape: &Shape<'_>,
+        matched: &Range<usize>,
+        lines: &[LineSpan],
+    ) -> Option<(IndentMap, Range<usize>)> {
+        let core = shape.core();
+        let of = |index: usize| lines[index - matched.start];
+        let map =
+            self.indent_map(shape, core.start, &lines[core.start - matched.start..core.end - matched.start])?;
+        let follows = |index: &usize| {
+            let indents = self.indents(&shape.old[*index], of(*index));
+            indents.is_none_or(|(patch, file)| map.indent(&patch) == Some(file))
+        };
+        let start = (matched.start..core.start).rev().take_while(follows).last().unwrap_or(core.start);
+        let end = (core.end..matched.end).take_while(follows).last().map_or(core.end, |last| last + 1);
+        Some((map, start..end))
+    }
+
+    /// Returns the indentation of an old line in the patch and in the file; none of a blank line.
+    fn indents(&self, old: &OldLine<'_>, line: LineSpan) -> Option<(Vec<u8>, Vec<u8>)> {
+        let indent = |text: &[u8]| fold::split_indent(&fold::fold(text)).0.to_vec();
+        let is_blank = fold::trim(old.text).is_empty();
+        (!is_blank).then(|| (indent(old.text), indent(line.text(self.bytes()))))
     }
 
     /// Tells whether so much of the old side matched that outer context lines may differ.
@@ -544,6 +576,22 @@ mod tests {
         check("k\ntwo\nthree\nfour\n", "@@\n K\n two\n-three\n+x\n four\n", "near 1");
         // Lines that are only added.
         check(file, "@@\n ONE\n two two two\n+x\n three three\n four four\n five five\n", "near 1");
+    }
+
+    #[test]
+    fn an_outer_context_line_of_another_indentation_is_one_that_differs() {
+        let file = "def main():\n    start_engine()\n    run_everything()\n    stop_engine()\ndone\n";
+        let hunk = "@@\n   def main():\n     start_engine()\n-    run_everything()\n     stop_engine()\n";
+        check(file, hunk, "Context 2");
+        check_with(Rules { most_lenient: Rung::Unicode, appends: false }, file, hunk, "near 1");
+        // Behind the change, with the whole hunk one indentation further in.
+        let hunk = "@@\n def main():\n start_engine()\n-run_everything()\n stop_engine()\n     done\n";
+        check(file, hunk, "near 1");
+        let hunk = "@@\n start_engine()\n-run_everything()\n stop_engine()\n     done\n";
+        check(file, hunk, "Context 2");
+        // Next to the change.
+        let hunk = "@@\n def main():\n   start_engine()\n-    run_everything()\n     stop_engine()\n";
+        check(file, hunk, "near 1");
     }
 
     #[test]

@@ -214,7 +214,7 @@ impl Planner {
         let index = self.entry_of(&edit.path, true)?;
         match self.expect_file(index, &edit.path) {
             Ok(())
-                if content.existing == Existing::Refuse
+                if self.refuses(index, content.existing)
                     && !self.options.overwrites
                     && !self.options.skips_applied =>
             {
@@ -236,6 +236,9 @@ impl Planner {
         };
         let Some(hunk) = requested.last() else { return Ok(Placement::Unknown) };
         let document = self.readable(index, std::slice::from_ref(hunk))?;
+        if let Hunk::Replace(replace) = hunk {
+            return hunks::probe_replace(&document, requested, replace);
+        }
         match hunks::plan(&document, std::slice::from_ref(hunk), requested.len(), self.options) {
             Ok(_) => Ok(Placement::Located),
             Err(problems) => match problems.into_iter().next() {
@@ -324,6 +327,17 @@ impl Planner {
         Ok(document)
     }
 
+    /// Tells whether a file that is there keeps new content out.
+    fn refuses(&mut self, index: usize, existing: Existing) -> bool {
+        match existing {
+            Existing::Refuse => true,
+            Existing::ReplaceEmpty => {
+                self.document(index).is_none_or(|document| document.bytes().len() > document.text_start())
+            }
+            Existing::Replace => false,
+        }
+    }
+
     fn expect_hash(&mut self, index: usize, edit: &FileEdit) -> Result<(), Problem> {
         let Some(expected) = edit.expect_sha256 else { return Ok(()) };
         let found = self.document(index).map(|document| Sha256::digest(document.bytes()));
@@ -362,7 +376,7 @@ impl Planner {
         if let Some(before) = &before {
             let is_equal = before.bytes() == bytes;
             let passes_over = is_equal && self.options.skips_applied;
-            if content.existing == Existing::Refuse && !self.options.overwrites && !passes_over {
+            if self.refuses(index, content.existing) && !self.options.overwrites && !passes_over {
                 return Err(file_exists(&edit.path, is_equal));
             }
             if is_equal {
@@ -894,7 +908,10 @@ fn file_exists(path: &PathText, is_equal: bool) -> Problem {
     let (message, hint) = if is_equal {
         ("exists already, with this very content", "--skip-applied passes over it")
     } else {
-        ("exists already", "update the file instead, or pass --allow-overwrite to replace it")
+        (
+            "exists already",
+            "update the file instead; to replace it, use --allow-overwrite, or a write without --if-absent",
+        )
     };
     Problem::new(Code::FileExists, format!("{} {message}", path.shown()))
         .with_hint(hint)

@@ -14,6 +14,16 @@ use crate::text::document::LineSpan;
 /// Returns the byte ranges where `old` (LF line ends, not empty) stands, overlapping ones too, in file order.
 pub fn places(document: &Document, old: &[u8]) -> Vec<Range<usize>> {
     let bytes = document.bytes();
+    let mut places = all_places(document, old);
+    if old.last() == Some(&b'\r') {
+        // The CR of a CRLF is no text: to replace it would change the line's ending.
+        places.retain(|place| bytes.get(place.end) != Some(&b'\n'));
+    }
+    places
+}
+
+fn all_places(document: &Document, old: &[u8]) -> Vec<Range<usize>> {
+    let bytes = document.bytes();
     if !old.contains(&b'\n') || memchr::memchr(b'\r', bytes).is_none() {
         return overlapping(bytes, old, document.text_start())
             .map(|start| start..start + old.len())
@@ -113,8 +123,12 @@ impl Parts<'_> {
         let mut at = at + self.parts[index].len();
         for part in &self.parts[index + 1..] {
             let rest = self.bytes.get(at..)?;
-            let newline =
-                if rest.starts_with(b"\r\n") { 2 } else { usize::from(rest.first() == Some(&b'\n')) };
+            let newline = match rest {
+                [b'\r', b'\n', ..] => 2,
+                // Behind a CR the ending began before this place.
+                [b'\n', ..] if at == 0 || self.bytes[at - 1] != b'\r' => 1,
+                _ => 0,
+            };
             if newline == 0 || !rest[newline..].starts_with(part) {
                 return None;
             }
@@ -160,6 +174,13 @@ mod tests {
         assert_eq!(at("a\r\n\r\n\n", "\n\n"), vec![1..5, 3..6]);
         assert_eq!(at("aaaa\r", "aa"), vec![0..2, 1..3, 2..4]);
         assert!(at("a\rb\r\n", "a\nb").is_empty());
+        // A CR before LF belongs to the ending; a lone one is text.
+        assert!(at("a\r\nb\r\n", "a\r").is_empty());
+        assert_eq!(at("a\rb", "a\r"), vec![0..2]);
+        assert_eq!(at("a\r", "a\r"), vec![0..2]);
+        assert!(at("x\r\na\r\n", "x\na\r").is_empty());
+        assert_eq!(at("a\r\r\n", "a\r"), vec![0..2]);
+        assert!(at("a\r\nb", "a\r\nb").is_empty(), "LF line ends in the old text: this is a lone CR");
     }
 
     #[test]

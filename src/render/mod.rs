@@ -6,6 +6,9 @@
 #[cfg(feature = "cli")]
 mod body;
 pub mod escape;
+pub mod file_patch;
+mod git_binary;
+mod git_header;
 pub mod json;
 pub mod patch;
 #[cfg(feature = "cli")]

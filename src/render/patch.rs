@@ -7,6 +7,11 @@ use std::collections::HashSet;
 use std::io;
 use std::io::Write;
 
+use super::git_header::Change;
+use super::git_header::Header;
+use super::git_header::NO_NEWLINE;
+use super::git_header::can_be_named;
+use super::git_header::write_range;
 use crate::diff::hunks::Sign;
 use crate::diff::hunks::signed_lines;
 use crate::report::Card;
@@ -55,7 +60,7 @@ pub fn card(out: &mut dyn Write, card: &Card) -> io::Result<Vec<String>> {
     Ok(notes)
 }
 
-/// An unknown status is no refusal: a plain patch has no result either.
+/// An unknown status is no refusal: what was asked for is still a change.
 fn refusal(status: CardStatus) -> Option<&'static str> {
     match status {
         CardStatus::Applied | CardStatus::Partial | CardStatus::Unknown => None,
@@ -89,78 +94,51 @@ struct Hunk<'a> {
 
 fn section(file: &CardFile, diffs: &[&FileDiff]) -> Result<Vec<u8>, &'static str> {
     let source = file.from.as_deref().unwrap_or(&file.path);
-    if [source, file.path.as_str()]
-        .iter()
-        .any(|path| path.trim_matches('/').is_empty() || path.contains('\0'))
-    {
+    if ![source, file.path.as_str()].iter().all(|path| can_be_named(path.as_bytes())) {
         return Err("its path can't be written in a patch");
     }
     let hunks = hunks_of(file, diffs)?;
-    let (old_name, new_name) = (prefixed("a/", source), prefixed("b/", &file.path));
+    let header = header(file, source, hunks.is_empty())?;
     let mut bytes = Vec::new();
-    push_line(&mut bytes, &["diff --git ", &old_name, " ", &new_name]);
-    push_extended_header(&mut bytes, file, source, hunks.is_empty())?;
-    if hunks.is_empty() {
-        return Ok(bytes);
-    }
-    let is_create = file.operation == Operation::Create;
-    let is_delete = file.operation == Operation::Delete;
-    push_line(
-        &mut bytes,
-        &["--- ", if is_create { "/dev/null" } else { &old_name }, tab_after(source, is_create)],
-    );
-    push_line(
-        &mut bytes,
-        &["+++ ", if is_delete { "/dev/null" } else { &new_name }, tab_after(&file.path, is_delete)],
-    );
-    for hunk in &hunks {
-        push_hunk(&mut bytes, hunk);
-    }
+    // Writing to memory can't fail.
+    let _ = write_section(&mut bytes, &header, &hunks);
     Ok(bytes)
 }
 
-/// git ends a name that holds a blank with a tab, so that other readers do not take the rest for a date.
-fn tab_after(path: &str, is_null: bool) -> &'static str {
-    if !is_null && path.contains(' ') && !needs_quotes(path) { "\t" } else { "" }
+fn write_section(bytes: &mut Vec<u8>, header: &Header<'_>, hunks: &[Hunk<'_>]) -> io::Result<()> {
+    header.write(bytes)?;
+    if !hunks.is_empty() {
+        header.write_names(bytes)?;
+    }
+    hunks.iter().try_for_each(|hunk| write_hunk(bytes, hunk))
 }
 
-fn push_extended_header(
-    bytes: &mut Vec<u8>,
-    file: &CardFile,
-    source: &str,
-    has_no_hunks: bool,
-) -> Result<(), &'static str> {
+fn header<'a>(file: &'a CardFile, source: &'a str, has_no_hunks: bool) -> Result<Header<'a>, &'static str> {
     let mode = file.mode.as_ref();
     let before = mode.and_then(|mode| mode.before.as_deref()).filter(|mode| is_mode(mode));
     let after = mode.and_then(|mode| mode.after.as_deref()).filter(|mode| is_mode(mode));
     let changed_mode = before.zip(after).filter(|(before, after)| before != after);
-    let push_mode_change = |bytes: &mut Vec<u8>| {
-        if let Some((before, after)) = changed_mode {
-            push_line(bytes, &["old mode ", before]);
-            push_line(bytes, &["new mode ", after]);
-        }
-    };
-    match file.operation {
-        Operation::Create => push_line(bytes, &["new file mode ", after.unwrap_or(USUAL_MODE)]),
-        Operation::Delete => push_line(bytes, &["deleted file mode ", before.unwrap_or(USUAL_MODE)]),
+    let similarity = has_no_hunks.then_some(100);
+    let change = match file.operation {
+        Operation::Create => Change::Create(after.unwrap_or(USUAL_MODE)),
+        Operation::Delete => Change::Delete(before.unwrap_or(USUAL_MODE)),
         Operation::Update if has_no_hunks && changed_mode.is_none() => {
             return Err("its change is not recorded");
         }
-        Operation::Update => push_mode_change(bytes),
-        Operation::Rename | Operation::Copy => {
-            if file.from.is_none() {
-                return Err("where it came from is not recorded");
-            }
-            push_mode_change(bytes);
-            if has_no_hunks {
-                push_line(bytes, &["similarity index 100%"]);
-            }
-            let verb = if file.operation == Operation::Rename { "rename" } else { "copy" };
-            push_line(bytes, &[verb, " from ", &prefixed("", source)]);
-            push_line(bytes, &[verb, " to ", &prefixed("", &file.path)]);
+        Operation::Update => Change::Update,
+        Operation::Rename | Operation::Copy if file.from.is_none() => {
+            return Err("where it came from is not recorded");
         }
-    }
-    Ok(())
+        Operation::Rename => Change::Rename(similarity),
+        Operation::Copy => Change::Copy(similarity),
+    };
+    let is_whole = is_one_sided(file.operation);
+    Ok(Header {
+        old_path: source.as_bytes(),
+        new_path: file.path.as_bytes(),
+        change,
+        modes: changed_mode.filter(|_| !is_whole),
+    })
 }
 
 /// A mode comes from a log: only six octal digits may stand in a header.
@@ -297,59 +275,20 @@ fn numbered<'a>(
     Ok(Hunk { old_start, old_count, new_start, new_count, lines })
 }
 
-fn push_hunk(bytes: &mut Vec<u8>, hunk: &Hunk<'_>) {
-    let old = range(hunk.old_start, hunk.old_count);
-    let new = range(hunk.new_start, hunk.new_count);
-    push_line(bytes, &["@@ -", &old, " +", &new, " @@"]);
+fn write_hunk(bytes: &mut Vec<u8>, hunk: &Hunk<'_>) -> io::Result<()> {
+    // A card numbers the first line of a side, or the line before an empty one.
+    let before = |start: usize, count: usize| if count == 0 { start } else { start.saturating_sub(1) };
+    let old = (before(hunk.old_start, hunk.old_count), hunk.old_count);
+    write_range(bytes, old, (before(hunk.new_start, hunk.new_count), hunk.new_count))?;
     for line in &hunk.lines {
         bytes.push(line.sign);
         bytes.extend_from_slice(line.text.as_bytes());
         bytes.extend_from_slice(line.ending.as_bytes());
         if line.ending.is_empty() {
-            bytes.extend_from_slice(b"\n\\ No newline at end of file\n");
+            bytes.extend_from_slice(NO_NEWLINE);
         }
     }
-}
-
-/// As git writes it: a count of one is left out.
-fn range(start: usize, count: usize) -> String {
-    if count == 1 { start.to_string() } else { format!("{start},{count}") }
-}
-
-fn push_line(bytes: &mut Vec<u8>, parts: &[&str]) {
-    for part in parts {
-        bytes.extend_from_slice(part.as_bytes());
-    }
-    bytes.push(b'\n');
-}
-
-/// Returns a name as git writes it after `a/` or `b/`: an absolute one loses its first `/`, an odd one is quoted.
-fn prefixed(prefix: &str, path: &str) -> String {
-    let path = path.trim_start_matches('/');
-    if !needs_quotes(path) {
-        return format!("{prefix}{path}");
-    }
-    let mut quoted = format!("\"{prefix}");
-    for byte in path.bytes() {
-        match byte {
-            b'\x07' => quoted.push_str("\\a"),
-            b'\x08' => quoted.push_str("\\b"),
-            b'\t' => quoted.push_str("\\t"),
-            b'\n' => quoted.push_str("\\n"),
-            b'\x0b' => quoted.push_str("\\v"),
-            b'\x0c' => quoted.push_str("\\f"),
-            b'\r' => quoted.push_str("\\r"),
-            b'"' | b'\\' => quoted.extend(['\\', char::from(byte)]),
-            b' '..=b'~' => quoted.push(char::from(byte)),
-            _ => quoted.push_str(&format!("\\{byte:03o}")),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
-fn needs_quotes(path: &str) -> bool {
-    path.bytes().any(|byte| !matches!(byte, b' '..=b'~') || matches!(byte, b'"' | b'\\'))
+    Ok(())
 }
 
 #[cfg(test)]

@@ -20,8 +20,8 @@ const LIMIT_MESSAGE_LINES: usize = 40;
 pub(super) fn report_rows(report: &ErrorReport, style: &Style) -> Vec<Row> {
     let mut rows = labelled("error: ", Role::Bad, &report.message, style);
     for problem in &report.problems {
-        // With one problem the summary often is its message: it is said once.
-        let is_said = problem.message == report.message;
+        // With one problem the summary is its message, with the path before it where it lacks one: it is said once.
+        let is_said = report.message.ends_with(problem.message.as_str());
         let is_hinted = problem.hint == report.hint;
         rows.extend(problem_rows(problem, !is_said, !is_hinted, style));
     }

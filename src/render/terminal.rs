@@ -47,7 +47,11 @@ const HASH_DIGITS: usize = 12;
 /// # Errors
 /// What the writer says.
 pub fn card(out: &mut dyn Write, card: &Card, style: &Style) -> io::Result<()> {
-    let (word, role) = status_word(card.status);
+    let (word, role) = match (card.status, &card.source.call_id) {
+        // A patch or a comparison is no call: there can be no result of it.
+        (CardStatus::Unknown, None) => ("", Role::Strong),
+        (status, _) => status_word(status),
+    };
     let is_refused = is_refused(card.status);
     // What was not done is in no total.
     let done = card.files.iter().filter(|file| !is_refused && !file.status.is_some_and(self::is_refused));
@@ -177,7 +181,7 @@ fn write_rows(out: &mut dyn Write, rows: &[Row], style: &Style) -> io::Result<()
 /// Counts of added and of removed lines, where known.
 type Counts = (Option<usize>, Option<usize>);
 
-/// The first row of a card: `● edit src/calc.rs  +2 -2  applied  turn 4`.
+/// The first row of a card: `● edit src/calc.rs  +2 -2  applied  turn 4`; an empty word is left out.
 struct Header<'a> {
     title: &'a str,
     counts: Counts,
@@ -192,8 +196,10 @@ impl Header<'_> {
         let mut prose = Prose::new().with(glyphs.bullet, self.role).with(" ", Role::Plain);
         prose.push(self.title, Role::Strong);
         push_counts(&mut prose, self.counts);
-        prose.push("  ", Role::Plain);
-        prose.push(self.word, self.role);
+        if !self.word.is_empty() {
+            prose.push("  ", Role::Plain);
+            prose.push(self.word, self.role);
+        }
         if !self.details.is_empty() {
             prose.push("  ", Role::Plain);
             prose.push(self.details.join(&format!(" {} ", glyphs.dot)), Role::Dim);
@@ -254,6 +260,7 @@ fn status_word(status: CardStatus) -> (&'static str, Role) {
         CardStatus::Rejected => ("rejected", Role::Bad),
         CardStatus::Held => ("held for review", Role::Caution),
         CardStatus::Unknown => ("unknown", Role::Caution),
+        // There is nothing that could have a result.
     }
 }
 
@@ -955,6 +962,15 @@ mod tests {
         value.diffs = vec![sample::hunk("src/calc.rs", (1, &["a\r"]), (1, &["a"]))];
         let text = card_text(&value, &Style::plain(80));
         assert!(text.contains("- a\u{240d}\n") && text.contains("+ a\n"), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_call_has_no_word() {
+        let mut value = sample::card(vec![sample::file("run", Operation::Update)], vec![]);
+        value.title = "update run".to_string();
+        value.status = CardStatus::Unknown;
+        value.source.call_id = None;
+        assert_eq!(card_text(&value, &Style::plain(40)), "\u{25cf} update run\n");
     }
 
     #[test]

@@ -96,7 +96,8 @@ pub struct CardFile {
     pub path: String,
     /// What was done.
     pub operation: Operation,
-    /// Where a renamed or copied file came from.
+    /// Where a renamed or copied file came from; of two files that are compared the name of the old one, if it is
+    /// another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// What became of this file, where it differs from the card.

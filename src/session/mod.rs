@@ -25,6 +25,7 @@ use pair::Call;
 use pair::Pairs;
 
 pub use format::detect;
+pub use live::Input;
 pub use live::Live;
 pub use throttle::Throttle;
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::diff::hunks::counts;
 use crate::patch::Body;
+use crate::patch::Dialect;
 use crate::patch::Patch;
 use crate::patch::parse;
 use crate::patch::request;
@@ -196,8 +197,9 @@ fn counted(diff: FileDiff) -> FileDiff {
 
 /// Returns the card's entry for a file of hunkwise's own record.
 fn recorded_file(file: RecordFile, diffs: &[FileDiff]) -> CardFile {
-    let has_lines = file.added + file.removed > 0 || file.encoding == "binary";
-    let is_drawn = !has_lines || diffs.iter().any(|diff| diff.path == file.path);
+    // Of content that is not text, or too large, no lines are counted: then what would undo it tells that there is some.
+    let has_change = file.added + file.removed > 0 || !file.undo.is_empty();
+    let is_drawn = !has_change || diffs.iter().any(|diff| diff.path == file.path);
     CardFile {
         path: file.path,
         operation: file.operation,
@@ -296,7 +298,7 @@ pub fn requested(tool: &str, arguments: &str) -> Result<Requested, serde_json::E
         },
         "apply_patch" | "apply" => {
             let (files, diffs) = text(&mut fields, &["input", "patch", "patchText"])
-                .map(|input| of_patch(&parse(input.as_bytes(), None).patch))
+                .map(|input| of_patch(&parse(input.as_bytes(), Dialect::Auto).patch))
                 .unwrap_or_default();
             return Ok(Requested {
                 files,
@@ -552,15 +554,18 @@ mod tests {
             matches: Vec::new(),
             undo: Vec::new(),
         };
+        let undo = crate::report::UndoSplice { offset: 0, old: String::new(), new_length: 3 };
         let files = vec![
             file("a", Operation::Create, 1),
             RecordFile { from: Some("x".to_owned()), ..file("b", Operation::Rename, 0) },
             file("big", Operation::Update, 9),
+            RecordFile { undo: vec![undo], ..file("opaque", Operation::Create, 0) },
+            file("empty", Operation::Create, 0),
         ];
         let diffs = vec![hunk("a", "", "n")];
         let result = CallResult { files, diffs, ..result(CardStatus::Applied, "") };
         let card = card(call("apply_patch", "{}"), Some(result));
-        assert_eq!(card.title, "apply_patch 3 files");
+        assert_eq!(card.title, "apply_patch 5 files");
         let seen: Vec<_> =
             card.files.iter().map(|file| (file.operation, file.added, file.recorded)).collect();
         assert_eq!(
@@ -569,6 +574,8 @@ mod tests {
                 (Operation::Create, Some(1), Recorded::Hunks),
                 (Operation::Rename, Some(0), Recorded::Hunks),
                 (Operation::Update, Some(9), Recorded::Path),
+                (Operation::Create, Some(0), Recorded::Path),
+                (Operation::Create, Some(0), Recorded::Hunks),
             ]
         );
         assert_eq!(card.files[1].from.as_deref(), Some("x"));

@@ -1,8 +1,11 @@
-//! What bytes of text are: one file's bytes and lines, replacements of byte ranges, paths as a patch writes them.
+//! What bytes of text are: one file's bytes and lines, replacements of byte ranges, paths as a patch writes them, JSON
+//! that arrives in pieces.
 //!
 //! This room knows nothing of patches, places or reports, and opens no file.
 
 pub mod document;
+pub mod json;
+pub mod json_reader;
 pub mod path;
 pub mod splice;
 

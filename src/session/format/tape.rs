@@ -7,6 +7,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use crate::session::frame::readable;
+use crate::text::document::UTF8_BOM;
 
 use super::json_into;
 
@@ -74,6 +75,7 @@ impl TapeReader {
     pub fn line(&mut self, bytes: &[u8]) -> Result<Option<TapeDelta>, TapeError> {
         self.line += 1;
         let line = self.line;
+        let bytes = if line == 1 { bytes.strip_prefix(UTF8_BOM).unwrap_or(bytes) } else { bytes };
         if bytes.trim_ascii().is_empty() {
             return Ok(None);
         }

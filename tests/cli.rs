@@ -1,0 +1,813 @@
+//! The binary as a process: statuses, streams, signals, logs, time. What it prints is the business of `golden.rs`.
+
+#![cfg(feature = "cli")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    reason = "a test reads files, starts programs and may fail"
+)]
+
+#[expect(dead_code, reason = "other tests use the rest")]
+mod support;
+
+use std::fs;
+use std::io::BufRead;
+use std::io::BufReader;
+use std::io::Read;
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::process::Child;
+use std::process::Command;
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::time::Duration;
+use std::time::Instant;
+
+use serde_json::Value;
+use support::Entry;
+use support::Place;
+use support::Run;
+use support::output;
+
+/// Nothing here takes that long on a machine that works.
+const LONG: Duration = Duration::from_secs(20);
+
+const FILE: &str = "one\ntwo\nthree\n";
+const PATCH: &str = "*** Begin Patch\n*** Update File: f\n@@\n one\n-two\n+2\n*** End Patch\n";
+const PATCHED: &str = "one\n2\nthree\n";
+const MISFIT: &str = "*** Begin Patch\n*** Update File: f\n@@\n-nine\n+9\n*** End Patch\n";
+
+fn place() -> Place {
+    Place::with(&[("f", FILE), ("patch", PATCH), ("misfit", MISFIT)])
+}
+
+/// The lines of a child's standard output, as they come.
+fn lines_of(child: &mut Child) -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    let stdout = child.stdout.take().expect("its output");
+    std::thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+fn spawn(mut command: Command) -> Child {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+}
+
+/// Waits for the end of a child; kills it if it takes too long.
+fn end_of(mut child: Child) -> (Option<i32>, String) {
+    let start = Instant::now();
+    let status = loop {
+        match child.try_wait().expect("its status") {
+            Some(status) => break status.code(),
+            None if start.elapsed() > LONG => {
+                child.kill().expect("it is killed");
+                panic!("it did not end");
+            }
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    let mut said = String::new();
+    child.stderr.take().expect("its messages").read_to_string(&mut said).expect("text");
+    (status, said)
+}
+
+mod statuses {
+    use super::*;
+
+    #[test]
+    fn the_table_holds() {
+        let check = |status: i32, args: &str, stdin: &str| {
+            let place = place();
+            let before = place.tree();
+            let run = place.run(&args.split(' ').collect::<Vec<_>>(), stdin.as_bytes()).exits(status);
+            if status != 0 {
+                assert_eq!(place.tree(), before, "{args}");
+            }
+            run
+        };
+        check(0, "apply patch", "");
+        check(0, "apply --check patch", "");
+        check(1, "apply misfit", "");
+        check(1, "apply --check misfit", "");
+        check(2, "apply", "no patch\n");
+        check(2, "apply", "");
+        check(2, "apply nowhere", "");
+        check(2, "apply --nonsense", "");
+        check(2, "apply --root nowhere patch", "");
+        check(2, "apply --match nearly patch", "");
+        check(0, "edit f --old two --new 2", "");
+        check(1, "edit f --old nine --new 9", "");
+        check(1, "edit nowhere --old a --new b", "");
+        check(2, "edit f --old two --new two", "");
+        check(2, "edit f --old two", "");
+        check(2, "edit --args -", "{}");
+        check(0, "write f", "x");
+        check(1, "write f --if-absent", "x");
+        check(2, "write", "x");
+        check(2, "write f --content-file nowhere", "");
+        check(0, "preview patch", "");
+        check(0, "preview misfit", "");
+        check(1, "preview --fail-fast misfit", "");
+        check(2, "preview", "no patch\n");
+        check(2, "preview --interval soon patch", "");
+        check(2, "preview", "{\"t\":0,\"delta\":\"*** Begin Patch\\n\"}\n{\"t\":\n");
+        check(0, "show patch", "");
+        check(2, "show", "no patch\n");
+        check(2, "replay f", "");
+        check(2, "replay nowhere", "");
+        check(2, "", "");
+        check(2, "nonsense", "");
+        check(0, "--help", "");
+        check(0, "--version", "");
+        check(0, "schema outcome", "");
+        check(2, "schema nonsense", "");
+    }
+
+    #[test]
+    fn quiet_prints_nothing_but_errors() {
+        let run = place().run(&["apply", "-q", "patch"], b"").exits(0);
+        assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
+        let run = place().run(&["apply", "-q", "misfit"], b"").exits(1);
+        assert!(run.stdout.is_empty() && run.stderr.starts_with("error: "), "{run:?}");
+        let run = place().run(&["preview", "-q", "patch"], b"").exits(0);
+        assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
+    }
+
+    #[test]
+    fn a_json_error_is_on_stdout_only() {
+        for args in
+            [&["apply", "misfit", "--json"][..], &["--json", "replay", "nowhere"], &["--json", "nonsense"]]
+        {
+            let run = place().run(args, b"");
+            assert_eq!(run.stderr, "", "{args:?}");
+            assert_eq!(run.json_lines()[0]["ok"], false, "{args:?}");
+        }
+    }
+}
+
+mod names {
+    use super::*;
+
+    #[test]
+    fn a_dash_is_standard_input_and_two_dashes_end_the_options() {
+        let place = place();
+        place.run(&["apply", "-"], PATCH.as_bytes()).exits(0);
+        assert_eq!(place.text("f"), PATCHED);
+        place.run(&["write", "--", "--odd"], b"x").exits(0);
+        assert_eq!(place.text("--odd"), "x");
+        place.run(&["edit", "--old", "-x-", "--new", "--y", "--", "--odd"], b"").exits(1);
+        place.run(&["edit", "--old", "x", "--new", "--y", "--", "--odd"], b"").exits(0);
+        assert_eq!(place.text("--odd"), "--y");
+        place.run(&["write", "./-"], b"dash").exits(0);
+        assert_eq!(place.text("-"), "dash");
+        place.run(&["show", "-"], PATCH.as_bytes()).exits(0);
+        place.run(&["preview", "-"], PATCH.as_bytes()).exits(0);
+    }
+
+    #[test]
+    fn standard_input_is_given_once() {
+        let place = place();
+        let run = place.run(&["edit", "f", "--old-file", "-", "--new-file", "-"], b"two").exits(2);
+        assert!(run.stderr.contains("standard input"), "{run:?}");
+        assert_eq!(place.text("f"), FILE);
+        place.run(&["edit", "f", "--old-file", "-", "--new", "2"], b"two").exits(0);
+        assert_eq!(place.text("f"), PATCHED);
+    }
+
+    #[test]
+    fn the_root_is_where_paths_start_and_not_where_patches_are() {
+        let place = place();
+        fs::create_dir(place.root().join("inner")).expect("a folder");
+        fs::write(place.root().join("inner/f"), FILE).expect("a file");
+        place.run(&["--root", "inner", "apply", "patch"], b"").exits(0);
+        assert_eq!((place.text("inner/f").as_str(), place.text("f").as_str()), (PATCHED, FILE));
+    }
+}
+
+mod pipes {
+    use super::*;
+
+    /// Runs with a standard output that nobody reads: the read end is closed before the start.
+    fn into_closed_pipe(place: &Place, args: &[&str], stdin: &[u8]) -> Run {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut child = place
+            .command(args)
+            .stdin(Stdio::piped())
+            .stdout(writer)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        child.stdin.take().expect("its input").write_all(stdin).expect("it reads");
+        Run::from(child.wait_with_output().expect("it ends"))
+    }
+
+    #[test]
+    fn a_closed_pipe_stops_no_commit_and_is_no_error() {
+        for json in [&[][..], &["--json"]] {
+            let check = |args: &[&str], stdin: &str, file: &str| {
+                let place = place();
+                let run = into_closed_pipe(&place, &[args, json].concat(), stdin.as_bytes());
+                assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{args:?}");
+                assert_eq!(place.text("f"), file, "{args:?}");
+                assert_eq!(place.tree().len(), 3, "{args:?}");
+            };
+            check(&["apply"], PATCH, PATCHED);
+            check(&["edit", "f", "--old", "two", "--new", "2"], "", PATCHED);
+            check(&["write", "f"], PATCHED, PATCHED);
+            check(&["show"], PATCH, FILE);
+            check(&["preview", "patch"], "", FILE);
+        }
+        let place = place();
+        place.run(&["apply", "patch", "--log", "log"], b"").exits(0);
+        let run = into_closed_pipe(&place, &["replay", "log"], b"");
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+        for args in [&["--help"][..], &["schema", "outcome"], &["man"], &["completions", "bash"]] {
+            assert_eq!(into_closed_pipe(&place, args, b"").status, 0, "{args:?}");
+        }
+    }
+
+    #[test]
+    fn a_full_disk_behind_stdout_is_an_error_but_the_files_are_written() {
+        let place = place();
+        let full = fs::File::options().write(true).open("/dev/full").expect("a full device");
+        let status = place.command(&["apply", "patch"]).stdout(full).stderr(Stdio::null()).status();
+        assert_eq!(status.expect("it runs").code(), Some(2));
+        assert_eq!(place.text("f"), PATCHED);
+    }
+}
+
+mod logs {
+    use super::*;
+
+    fn events(place: &Place, log: &str) -> Vec<Value> {
+        place.text(log).lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    fn kinds(events: &[Value]) -> Vec<(&str, Option<u64>)> {
+        events.iter().map(|event| (event["type"].as_str().expect("a type"), event["seq"].as_u64())).collect()
+    }
+
+    #[test]
+    fn call_and_result_are_appended_and_seq_goes_on() {
+        let place = place();
+        place.run(&["apply", "patch", "--log", "log", "--call-id", "c1"], b"").exits(0);
+        assert_eq!(support::mode(&place.root().join("log")), 0o600);
+        place.run(&["edit", "f", "--old", "nine", "--new", "9", "--log", "log"], b"").exits(1);
+        place.run(&["write", "new", "--log", "log"], b"x").exits(0);
+        place.run(&["apply", "misfit", "--check", "--log", "log"], b"").exits(1);
+        let events = events(&place, "log");
+        let wanted = [
+            ("session", None),
+            ("tool/call", Some(0)),
+            ("tool/result", Some(1)),
+            ("tool/call", Some(2)),
+            ("tool/result", Some(3)),
+            ("tool/call", Some(4)),
+            ("tool/result", Some(5)),
+        ];
+        assert_eq!(kinds(&events), wanted);
+        assert_eq!(events[1]["data"]["callId"], "c1");
+        let arguments: Value =
+            serde_json::from_str(events[1]["data"]["arguments"].as_str().expect("text")).expect("JSON");
+        assert_eq!(arguments["input"], PATCH);
+        let cards = place.run(&["replay", "log", "--json"], b"").exits(0).json_lines();
+        let statuses: Vec<&str> =
+            cards.iter().map(|card| card["status"].as_str().expect("a status")).collect();
+        assert_eq!(statuses, ["applied", "failed", "applied"]);
+        assert_eq!(cards[1]["diffs"], serde_json::json!([]));
+        assert!(cards[1]["message"].as_str().expect("a reason").contains("not in the file"));
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_opened_stops_the_change() {
+        let place = place();
+        for log in ["no/folder/log", "/dev/full", "."] {
+            let run = place.run(&["apply", "patch", "--log", log], b"").exits(2);
+            assert!(run.stderr.contains("log"), "{run:?}");
+            assert_eq!(place.text("f"), FILE);
+        }
+    }
+
+    /// Runs under a limit of the size of files, in KiB; the signal is ignored, so that writing fails instead.
+    fn limited(place: &Place, kib: u32, args: &str) -> Run {
+        let mut command = Command::new("bash");
+        place.clear(&mut command);
+        let binary = env!("CARGO_BIN_EXE_hunkwise");
+        command.args(["-c", &format!("trap '' XFSZ; ulimit -f {kib}; exec \"{binary}\" {args}")]);
+        output(command, b"")
+    }
+
+    fn padded_log(bytes: usize) -> String {
+        let header = "{\"type\":\"session\",\"version\":0,\"id\":\"s\",\"createdAt\":1}\n";
+        let row = "{\"type\":\"note\",\"seq\":7,\"data\":\"\"}\n";
+        let pad = "x".repeat(bytes - header.len() - row.len());
+        format!("{header}{}", row.replace("\"\"", &format!("\"{pad}\"")))
+    }
+
+    #[test]
+    fn the_call_is_logged_before_the_commit_or_nothing_is_done() {
+        let place = place();
+        let log = padded_log(4050);
+        fs::write(place.root().join("log"), &log).expect("a log");
+        let run = limited(&place, 4, "apply patch --log log");
+        assert_eq!(run.status, 2, "{run:?}");
+        assert_eq!((place.text("f").as_str(), place.text("log")), (FILE, log));
+    }
+
+    #[test]
+    fn a_result_that_cannot_be_logged_is_status_3_and_the_files_are_written() {
+        let place = place();
+        fs::write(place.root().join("log"), padded_log(3600)).expect("a log");
+        let run = limited(&place, 4, "apply patch --log log");
+        assert_eq!(run.status, 3, "{run:?}");
+        assert!(run.stderr.contains("log"), "{run:?}");
+        assert_eq!(place.text("f"), PATCHED);
+        let events = events(&place, "log");
+        assert_eq!(kinds(&events)[1..], [("note", Some(7)), ("tool/call", Some(8))]);
+        // The next call goes on behind it.
+        place.run(&["write", "g", "--log", "log"], b"x").exits(0);
+        let cards = place.run(&["replay", "log", "--json"], b"").exits(0).json_lines();
+        let statuses: Vec<&str> =
+            cards.iter().map(|card| card["status"].as_str().expect("a status")).collect();
+        assert_eq!(statuses, ["applied", "unknown"]);
+    }
+
+    #[test]
+    fn a_torn_log_is_continued() {
+        let place = place();
+        place.run(&["apply", "patch", "--log", "log"], b"").exits(0);
+        let torn = format!("{}{{\"type\":\"tool/res", place.text("log"));
+        fs::write(place.root().join("log"), &torn).expect("a log");
+        let run = place.run(&["replay", "log"], b"").exits(0);
+        assert!(run.stderr.contains("cut off"), "{run:?}");
+        place.run(&["replay", "log", "--strict"], b"").exits(1);
+        place.run(&["edit", "f", "--old", "2", "--new", "zwei", "--log", "log"], b"").exits(0);
+        assert!(place.text("log").starts_with(&format!("{torn}\n")));
+        let events = events(&place, "log");
+        assert_eq!(kinds(&events)[3..], [("tool/call", Some(2)), ("tool/result", Some(3))]);
+        let run = place.run(&["replay", "log", "--json"], b"").exits(0);
+        assert_eq!(run.json_lines().len(), 2);
+    }
+
+    #[test]
+    fn a_patch_does_not_change_its_own_log() {
+        let place = place();
+        place.run(&["apply", "patch", "--log", "log"], b"").exits(0);
+        symlink("log", place.root().join("alias")).expect("a link");
+        for edit in [
+            "*** Update File: log\n@@\n+x\n*** End of File\n",
+            "*** Update File: alias\n@@\n+x\n*** End of File\n",
+            "*** Delete File: log\n",
+            "*** Update File: log\n*** Move to: gone\n",
+        ] {
+            let patch = format!("*** Begin Patch\n{edit}*** End Patch\n");
+            place.run(&["apply", "--log", "log"], patch.as_bytes()).exits(1);
+        }
+        for edit in ["*** Add File: fresh\n+x\n", "*** Update File: f\n*** Move to: fresh\n"] {
+            let patch = format!("*** Begin Patch\n{edit}*** End Patch\n");
+            place.run(&["apply", "--log", "fresh"], patch.as_bytes()).exits(1);
+            place.run(&["apply", "--allow-overwrite", "--log", "fresh"], patch.as_bytes()).exits(1);
+            assert_eq!(place.text("f"), PATCHED);
+            fs::remove_file(place.root().join("fresh")).expect("it was made");
+        }
+        let statuses = place.run(&["replay", "log", "--json"], b"").exits(0).json_lines();
+        assert_eq!(statuses.iter().filter(|card| card["status"] == "failed").count(), 4);
+    }
+
+    #[test]
+    fn a_replay_asks_no_file_that_the_log_names() {
+        let place = place();
+        place.run(&["apply", "patch", "--log", "log"], b"").exits(0);
+        place.run(&["write", "g", "--log", "log"], b"x\n").exits(0);
+        let empty = Place::new();
+        fs::copy(place.root().join("log"), empty.root().join("log")).expect("a copy");
+        for output in ["card", "json", "stat", "patch"] {
+            let args = ["replay", "log", "--output", output];
+            let here = place.run(&args, b"").exits(0);
+            assert_eq!(empty.run(&args, b"").exits(0), here);
+            assert_eq!(place.run(&args, b"").exits(0), here);
+            let through_stdin = ["replay", "-", "--output", output];
+            assert_eq!(empty.run(&through_stdin, place.text("log").as_bytes()).exits(0).stdout, here.stdout);
+        }
+        assert_eq!(empty.tree().len(), 1);
+    }
+
+    #[test]
+    fn content_that_is_not_shown_is_not_called_empty() {
+        let check = |args: &[&str], content: &[u8], is_empty: bool| {
+            let place = place();
+            place.run(&[args, &["--log", "log"]].concat(), content).exits(0);
+            let drawn = place.run(&["replay", "log"], b"").exits(0).stdout;
+            assert_eq!(drawn.contains("empty file"), is_empty, "{args:?} {drawn}");
+            assert_eq!(drawn.contains("content not recorded"), !is_empty, "{args:?} {drawn}");
+        };
+        check(&["write", "new"], b"caf\xE9", false);
+        check(&["write", "new"], b"a\0b", false);
+        check(&["write", "new", "--max-text", "2"], b"too large\n", false);
+        check(&["write", "new"], b"", true);
+    }
+
+    #[test]
+    fn many_writers_share_one_log() {
+        let place = place();
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let place = &place;
+                scope.spawn(move || {
+                    place
+                        .run(&["write", &format!("n{number}"), "--log", "log", "--no-sync"], b"x\n")
+                        .exits(0);
+                });
+            }
+        });
+        let events = events(&place, "log");
+        let seqs: Vec<Option<u64>> = kinds(&events)[1..].iter().map(|(_, seq)| *seq).collect();
+        assert_eq!(seqs, (0..16).map(Some).collect::<Vec<_>>());
+        assert_eq!(place.run(&["replay", "log", "--json", "--strict"], b"").exits(0).json_lines().len(), 8);
+    }
+
+    #[test]
+    fn cards_are_chosen_by_what_they_hold() {
+        let place = place();
+        place.run(&["apply", "patch", "--log", "log", "--call-id", "first"], b"").exits(0);
+        place.run(&["write", "src/new.rs", "--log", "log"], b"x\n").exits(0);
+        place.run(&["edit", "f", "--old", "nine", "--new", "9", "--log", "log"], b"").exits(1);
+        let check = |args: &[&str], lines: &[u64]| {
+            let cards = place.run(&[&["replay", "log", "--json"], args].concat(), b"").exits(0).json_lines();
+            let found: Vec<Option<u64>> = cards.iter().map(|card| card["source"]["line"].as_u64()).collect();
+            assert_eq!(found, lines.iter().map(|line| Some(*line)).collect::<Vec<_>>(), "{args:?}");
+        };
+        check(&[], &[3, 5, 7]);
+        check(&["--path", "f"], &[3, 7]);
+        check(&["--path", "src/*.rs"], &[5]);
+        check(&["--status", "failed"], &[7]);
+        check(&["--tool", "write"], &[5]);
+        check(&["--call", "first"], &[3]);
+        check(&["--turn", "1"], &[3, 5, 7]);
+        check(&["--turn", "2.."], &[]);
+        check(&["--path", "f", "--status", "applied"], &[3]);
+        place.run(&["replay", "log", "--status", "nearly"], b"").exits(2);
+        place.run(&["replay", "log", "--path", "[", "--json"], b"").exits(2);
+    }
+
+    #[test]
+    fn before_at_and_after_show_the_same_hunks() {
+        let place = Place::with(&[("f", FILE), ("crlf", "a\r\nb\r\n"), ("old", "x")]);
+        let patch = "*** Begin Patch\n*** Update File: f\n@@\n-one\n+1\n*** Update File: f\n*** Move to: g\n@@\n 1\n-two\n*** Add File: new\n+n\n*** Delete File: old\n*** Update File: crlf\n@@\n a\n+c\n b\n*** End Patch\n";
+        let events = place.run(&["preview", "--json"], patch.as_bytes()).exits(0).json_lines();
+        let outcome =
+            place.run(&["apply", "--json", "--log", "log"], patch.as_bytes()).exits(0).json_lines().remove(0);
+        let card = place.run(&["replay", "log", "--json"], b"").exits(0).json_lines().remove(0);
+        let of_files = |document: &Value| -> Vec<Value> {
+            let files = document["files"].as_array().expect("files");
+            files.iter().flat_map(|file| file["diffs"].as_array().expect("hunks").clone()).collect()
+        };
+        let reported = of_files(&outcome);
+        assert_eq!(card["diffs"], Value::from(reported.clone()));
+        // Two edits of one path are two in the preview, and one in the report: the rest is the same.
+        let shown = of_files(&events[events.len() - 2]);
+        assert_eq!(shown[2..], reported[1..]);
+    }
+}
+
+mod previews {
+    use super::*;
+
+    const HEAD: &[u8] = b"*** Begin Patch\n*** Update File: f\n@@\n one\n-two\n";
+
+    #[test]
+    fn a_stalled_stream_shows_what_is_pending_within_one_interval() {
+        let place = place();
+        let mut child = spawn(place.command(&["preview", "--json", "--interval", "300ms"]));
+        let lines = lines_of(&mut child);
+        let mut stdin = child.stdin.take().expect("its input");
+        stdin.write_all(HEAD).expect("it reads");
+        let first = lines.recv_timeout(LONG).expect("the first preview comes at once");
+        let start = Instant::now();
+        stdin.write_all(b"+2\n").expect("it reads");
+        // Nothing more is sent; the stream stays open.
+        let second = lines.recv_timeout(LONG).expect("the pending preview comes by itself");
+        let waited = start.elapsed();
+        assert!(first.contains("\"added\":0") && second.contains("\"added\":1"), "{first}\n{second}");
+        assert!(waited < Duration::from_secs(5), "{waited:?}");
+        drop(stdin);
+        assert_eq!(end_of(child).0, Some(2), "the patch is cut off");
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_preview_quietly() {
+        for signal in [rustix::process::Signal::INT, rustix::process::Signal::TERM] {
+            let place = place();
+            let before = place.tree();
+            let mut child = spawn(place.command(&["preview"]));
+            let lines = lines_of(&mut child);
+            let mut stdin = child.stdin.take().expect("its input");
+            stdin.write_all(HEAD).expect("it reads");
+            lines.recv_timeout(LONG).expect("a preview");
+            let id = rustix::process::Pid::from_child(&child);
+            rustix::process::kill_process(id, signal).expect("a signal is sent");
+            assert_eq!(end_of(child), (Some(130), String::new()));
+            assert_eq!(place.tree(), before);
+        }
+    }
+
+    #[test]
+    fn a_malformed_line_ends_the_previews_and_the_rest_is_read() {
+        let place = place();
+        let mut child = spawn(place.command(&["preview", "--json", "--interval", "900s"]));
+        let lines = lines_of(&mut child);
+        let mut stdin = child.stdin.take().expect("its input");
+        let event = || -> Value {
+            serde_json::from_str(&lines.recv_timeout(LONG).expect("an event comes at once")).expect("JSON")
+        };
+        stdin.write_all(HEAD).expect("it reads");
+        assert_eq!(event()["type"], "preview");
+        stdin.write_all(b"+2\nno sign\n+3\n").expect("it reads");
+        // What was pending goes out first.
+        let pending = event();
+        assert_eq!(
+            (&pending["type"], pending.pointer("/files/0/added")),
+            (&"preview".into(), Some(&1.into()))
+        );
+        let finish = event();
+        assert_eq!((&finish["type"], &finish["ok"]), (&"finish".into(), &false.into()));
+        assert_eq!(finish["error"]["problems"][0]["line"], 7);
+        // More than a pipe holds.
+        stdin.write_all(&b"+more\n".repeat(100_000)).expect("it still reads");
+        drop(stdin);
+        assert_eq!(end_of(child), (Some(2), String::new()));
+        assert_eq!(lines.iter().count(), 0);
+    }
+
+    #[test]
+    fn fail_fast_ends_before_the_stream_does() {
+        let place = place();
+        let mut child = spawn(place.command(&["preview", "--json", "--fail-fast"]));
+        let lines = lines_of(&mut child);
+        let mut stdin = child.stdin.take().expect("its input");
+        stdin.write_all(b"*** Begin Patch\n*** Update File: f\n@@\n-nine\n+9\n@@\n").expect("it reads");
+        let (status, said) = end_of(child);
+        assert_eq!((status, said.as_str()), (Some(1), ""));
+        let last: Value = serde_json::from_str(&lines.iter().last().expect("a finish event")).expect("JSON");
+        assert_eq!((&last["type"], &last["fits"]), (&"finish".into(), &false.into()));
+        assert_eq!(last["error"]["code"], "hunk-not-found");
+        drop(stdin);
+    }
+
+    #[test]
+    fn fail_fast_waits_where_later_text_may_decide() {
+        let place = Place::with(&[("f", "x\nm\nx\n")]);
+        // The first hunk alone fits two places; the second leaves one.
+        let patch = "*** Begin Patch\n*** Update File: f\n@@\n-m\n+M\n@@\n-x\n+y\n*** End Patch\n";
+        place.run(&["preview", "--fail-fast"], patch.as_bytes()).exits(0);
+        let patch = "*** Begin Patch\n*** Update File: f\n@@\n-x\n+y\n*** End Patch\n";
+        place.run(&["preview", "--fail-fast"], patch.as_bytes()).exits(1);
+    }
+
+    #[test]
+    fn a_tape_shows_the_same_every_time_and_a_recorded_one_too() {
+        let place = place();
+        let text = place.run(&["preview", "--record", "tape", "--json"], PATCH.as_bytes()).exits(0);
+        let once = place.run(&["preview", "tape", "--json"], b"").exits(0);
+        assert_eq!(place.run(&["preview", "tape", "--json"], b"").exits(0), once);
+        assert_eq!(place.run(&["preview", "-", "--json"], place.text("tape").as_bytes()).exits(0), once);
+        assert_eq!(once.stdout, text.stdout);
+        let slow = "{\"t\":0,\"delta\":\"*** Begin Patch\\n*** Add File: n\\n+1\\n\"}\n{\"t\":100,\"delta\":\"+2\\n\"}\n{\"t\":2000,\"delta\":\"+3\\n*** End Patch\\n\"}\n";
+        let events = place.run(&["preview", "--json"], slow.as_bytes()).exits(0).json_lines();
+        let added: Vec<&Value> = events.iter().filter_map(|event| event.pointer("/files/0/added")).collect();
+        assert_eq!(added, [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_tape_of_tiny_deltas_costs_linear_time() {
+        let tape = |bytes: usize| {
+            let line = "+some line of the new file, with a few words in it\n";
+            let patch = format!(
+                "*** Begin Patch\n*** Add File: n\n{}*** End Patch\n",
+                line.repeat(bytes / line.len())
+            );
+            let pieces = patch.as_bytes().chunks(3).map(|piece| {
+                let text = std::str::from_utf8(piece).expect("ASCII");
+                format!("{}\n", serde_json::json!({ "t": 0, "delta": text }))
+            });
+            pieces.collect::<String>()
+        };
+        let place = place();
+        let time = |tape: &str| {
+            let start = Instant::now();
+            place.run(&["preview", "-q"], tape.as_bytes()).exits(0);
+            start.elapsed()
+        };
+        let (small, large) = (tape(1 << 20), tape(2 << 20));
+        let fastest = |tape: &str| time(tape).min(time(tape));
+        let ratio = fastest(&large).as_secs_f64() / fastest(&small).as_secs_f64();
+        // Quadratic cost would give four.
+        assert!(ratio < 3.2, "{ratio}");
+    }
+}
+
+mod codex_name {
+    use super::*;
+
+    fn apply_patch(place: &Place, args: &[&str], stdin: &str) -> Run {
+        let link = place.beside("apply_patch");
+        if !link.exists() {
+            symlink(env!("CARGO_BIN_EXE_hunkwise"), &link).expect("a link");
+        }
+        let mut command = Command::new(&link);
+        place.clear(&mut command);
+        command.args(args);
+        output(command, stdin.as_bytes())
+    }
+
+    #[test]
+    fn success_lists_paths_by_kind_as_they_are_spelled() {
+        let place = Place::with(&[("f", FILE), ("gone", "x\n"), ("a", "x\n")]);
+        let patch = "*** Begin Patch\n*** Delete File: gone\n*** Update File: ./f\n@@\n-two\n+2\n*** Add File: n/new\n+x\n*** Update File: a\n*** Move to: b\n*** End Patch\n";
+        let run = apply_patch(&place, &[patch], "").exits(0);
+        assert_eq!(run.stdout, "Success. Updated the following files:\nA n/new\nM ./f\nM b\nD gone\n");
+        assert_eq!(run.stderr, "");
+        assert_eq!(place.tree().into_keys().collect::<Vec<_>>(), ["b", "f", "n/new"]);
+    }
+
+    #[test]
+    fn the_patch_may_come_on_standard_input() {
+        let place = place();
+        apply_patch(&place, &[], PATCH).exits(0);
+        assert_eq!(place.text("f"), PATCHED);
+    }
+
+    #[test]
+    fn every_failure_is_1_and_changes_nothing() {
+        let place = place();
+        let before = place.tree();
+        for (patch, words) in [
+            (MISFIT, "not in the file"),
+            ("*** Begin Patch\n*** Add File: n\n+x\n*** Delete File: nowhere\n*** End Patch\n", "nowhere"),
+            ("*** Begin Patch\n*** End Patch\n", "No files were modified."),
+            ("*** Begin Patch\n*** Add File: n\nx\n*** End Patch\n", "Invalid patch hunk on line 3: "),
+            ("--help", "Invalid patch: "),
+            ("*** Begin Patch\n*** Add File: ../n\n+x\n*** End Patch\n", "../n"),
+        ] {
+            let run = apply_patch(&place, &[patch], "").exits(1);
+            assert!(run.stdout.is_empty() && run.stderr.contains(words), "{run:?}");
+            assert_eq!(place.tree(), before);
+        }
+    }
+
+    #[test]
+    fn wrong_use_is_2() {
+        let place = place();
+        assert!(apply_patch(&place, &[PATCH, PATCH], "").exits(2).stderr.contains("Usage"));
+        assert!(apply_patch(&place, &[], "").exits(2).stderr.contains("Usage"));
+    }
+
+    #[test]
+    fn the_first_match_wins_files_are_replaced_and_a_newline_is_added() {
+        let place = Place::with(&[("f", "x\nm\nx"), ("there", "old\n"), ("other", "o\n")]);
+        let patch = "*** Begin Patch\n*** Update File: f\n@@\n-x\n+y\n*** Add File: there\n+new\n*** Update File: other\n*** Move to: there\n@@\n+tail\n*** End Patch\n";
+        apply_patch(&place, &[patch], "").exits(0);
+        assert_eq!(place.text("f"), "y\nm\nx\n");
+        assert_eq!(place.text("there"), "o\ntail\n");
+        let patch = "*** Begin Patch\n*** Update File: f\n*** Move to: ./f\n@@\n-m\n+M\n*** End Patch\n";
+        apply_patch(&place, &[patch], "").exits(0);
+        assert_eq!(place.text("f"), "y\nM\nx\n");
+        assert_eq!(place.tree().get("f"), Some(&Entry::File(b"y\nM\nx\n".to_vec())));
+    }
+}
+
+mod trees {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Add(usize),
+        Delete(usize),
+        Update(usize),
+        Move(usize, usize),
+        MoveAndUpdate(usize, usize),
+    }
+
+    const NAMES: [&str; 5] = ["a", "b", "d/c", "d/e/f", "g"];
+
+    fn step() -> impl Strategy<Value = Step> {
+        let name = 0..NAMES.len();
+        prop_oneof![
+            1 => name.clone().prop_map(Step::Add),
+            1 => name.clone().prop_map(Step::Delete),
+            2 => name.clone().prop_map(Step::Update),
+            3 => (name.clone(), name.clone()).prop_map(|(from, to)| Step::Move(from, to)),
+            2 => (name.clone(), name).prop_map(|(from, to)| Step::MoveAndUpdate(from, to)),
+        ]
+    }
+
+    /// The patch of the steps, and the tree that they lead to; no tree if one of them can't be done.
+    fn model(
+        steps: &[Step],
+        mut tree: BTreeMap<String, String>,
+    ) -> (String, Option<BTreeMap<String, String>>) {
+        let mut patch = String::from("*** Begin Patch\n");
+        let mut fits = true;
+        let take = |patch: &mut String,
+                    tree: &mut BTreeMap<String, String>,
+                    from: &str,
+                    to: &str,
+                    update: bool,
+                    number: usize| {
+            patch.push_str(&format!("*** Update File: {from}\n"));
+            if from != to {
+                patch.push_str(&format!("*** Move to: {to}\n"));
+            }
+            let old = tree.get(from).cloned();
+            if update || from == to {
+                let line = old.as_deref().unwrap_or("missing\n");
+                patch.push_str(&format!("@@\n-{line}+line {number}\n"));
+            }
+            match old {
+                Some(text) if from == to || !tree.contains_key(to) => {
+                    tree.remove(from);
+                    let text = if update || from == to { format!("line {number}\n") } else { text };
+                    tree.insert(to.to_owned(), text);
+                    true
+                }
+                _ => false,
+            }
+        };
+        for (number, step) in steps.iter().enumerate() {
+            fits &= match *step {
+                Step::Add(name) => {
+                    patch.push_str(&format!("*** Add File: {}\n+line {number}\n", NAMES[name]));
+                    let is_free = !tree.contains_key(NAMES[name]);
+                    if is_free {
+                        tree.insert(NAMES[name].to_owned(), format!("line {number}\n"));
+                    }
+                    is_free
+                }
+                Step::Delete(name) => {
+                    patch.push_str(&format!("*** Delete File: {}\n", NAMES[name]));
+                    tree.remove(NAMES[name]).is_some()
+                }
+                Step::Update(name) => take(&mut patch, &mut tree, NAMES[name], NAMES[name], true, number),
+                Step::Move(from, to) => take(&mut patch, &mut tree, NAMES[from], NAMES[to], false, number),
+                Step::MoveAndUpdate(from, to) => {
+                    take(&mut patch, &mut tree, NAMES[from], NAMES[to], true, number)
+                }
+            };
+        }
+        patch.push_str("*** End Patch\n");
+        (patch, fits.then_some(tree))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Edits that build on each other lead to the tree that doing them one by one leads to, or to no change.
+        #[test]
+        fn many_edits_are_one_commit(there in prop::collection::vec(any::<bool>(), NAMES.len()), steps in prop::collection::vec(step(), 1..7)) {
+            let before: BTreeMap<String, String> = NAMES
+                .iter()
+                .zip(&there)
+                .filter(|(_, there)| **there)
+                .map(|(name, _)| ((*name).to_owned(), format!("first of {name}\n")))
+                .collect();
+            let files: Vec<(&str, &str)> = before.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+            let place = Place::with(&files);
+            let (patch, wanted) = model(&steps, before.clone());
+            let run = place.run(&["apply", "--json", "--no-sync"], patch.as_bytes());
+            prop_assert_eq!(run.status, if wanted.is_some() { 0 } else { 1 }, "{}\n{:?}", patch, run);
+            let after: BTreeMap<String, String> = place
+                .tree()
+                .into_iter()
+                .map(|(name, entry)| match entry {
+                    Entry::File(bytes) => (name, String::from_utf8(bytes).expect("text")),
+                    Entry::Link(_) => panic!("a link"),
+                })
+                .collect();
+            prop_assert_eq!(&after, wanted.as_ref().unwrap_or(&before), "{}\n{:?}", patch, run);
+            // The report tells the difference of the two trees.
+            let mut told = before;
+            for file in run.json_lines()[0]["files"].as_array().expect("files") {
+                let path = file["path"].as_str().expect("a path");
+                if let Some(from) = file["from"].as_str() {
+                    told.remove(from);
+                }
+                match file["after"].as_str() {
+                    Some(text) => told.insert(path.to_owned(), text.to_owned()),
+                    None => told.remove(path),
+                };
+            }
+            prop_assert_eq!(told, after, "{}\n{:?}", patch, run);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! `preview` on a terminal: what stands on the screen after all redraws.
+
+#![cfg(feature = "cli")]
+#![expect(clippy::disallowed_methods, clippy::expect_used, reason = "a test starts programs and may fail")]
+
+#[expect(dead_code, reason = "other tests use the rest")]
+mod support;
+
+use std::fs::File;
+use std::io::Read;
+use std::num::NonZero;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::Stdio;
+
+use rustix::pty::OpenptFlags;
+use rustix::termios::Winsize;
+use support::Place;
+
+/// Runs the command on a terminal of this size; returns what it wrote.
+fn on_terminal(
+    place: &Place,
+    args: &[&str],
+    rows: u16,
+    columns: u16,
+    stated_columns: Option<&str>,
+) -> Vec<u8> {
+    let master = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    rustix::pty::grantpt(&master).expect("a terminal");
+    rustix::pty::unlockpt(&master).expect("a terminal");
+    let name = rustix::pty::ptsname(&master, Vec::new()).expect("its name");
+    let path = Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
+    let slave = File::options().read(true).write(true).open(path).expect("its other end");
+    let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    rustix::termios::tcsetwinsize(&slave, size).expect("its size");
+    let mut command = place.command(args);
+    command.env("TERM", "xterm-256color").env_remove("COLUMNS").stdin(Stdio::null());
+    if let Some(stated) = stated_columns {
+        command.env("COLUMNS", stated);
+    }
+    let mut child =
+        command.stdout(slave.try_clone().expect("its end")).stderr(Stdio::null()).spawn().expect("it starts");
+    drop((slave, command));
+    // Reading ends with an error once nobody has the other end any more.
+    let mut written = Vec::new();
+    let mut master = File::from(master);
+    let mut block = [0; 4096];
+    while let Ok(length @ 1..) = master.read(&mut block) {
+        written.extend_from_slice(&block[..length]);
+    }
+    child.wait().expect("it ends");
+    written
+}
+
+/// The rows of a screen that are not blank at its end, after these bytes.
+fn screen(bytes: &[u8], rows: u16, columns: u16) -> Vec<String> {
+    let size = |length: u16| NonZero::new(length).expect("a size");
+    let mut parser = vt100::Parser::new(size(rows), size(columns), 0);
+    parser.process(bytes);
+    let mut rows: Vec<String> =
+        parser.screen().rows(0, columns).map(|row| row.trim_end().to_owned()).collect();
+    while rows.last().is_some_and(String::is_empty) {
+        rows.pop();
+    }
+    rows
+}
+
+/// Begins every frame.
+const BEGIN: &[u8] = b"\x1b[?2026h";
+
+/// Where each frame begins.
+fn frames(written: &[u8]) -> Vec<usize> {
+    (0..written.len()).filter(|&at| written[at..].starts_with(BEGIN)).collect()
+}
+
+fn tape(patch: &str, step_ms: usize) -> String {
+    let lines = patch.split_inclusive('\n').enumerate();
+    lines
+        .map(|(index, text)| format!("{}\n", serde_json::json!({ "t": index * step_ms, "delta": text })))
+        .collect()
+}
+
+fn patch() -> String {
+    let wide = "wide ".repeat(40);
+    let adds: String = (1..12).map(|number| format!("+line {number} {wide}\n")).collect();
+    format!(
+        "*** Begin Patch\n*** Update File: f\n@@\n one\n-two\n+2 \u{4f60}\u{597d} caf\u{e9}\n three\n*** Add File: n\n{adds}*** Delete File: gone\n*** Update File: m\n@@\n-x\n+y\n*** End Patch\n"
+    )
+}
+
+fn place() -> Place {
+    Place::with(&[
+        ("f", "one\ntwo\nthree\n"),
+        ("gone", "a\nb\n"),
+        ("m", "x\n"),
+        ("tape", &tape(&patch(), 600)),
+    ])
+}
+
+#[track_caller]
+fn check(rows: u16, columns: u16, stated_columns: Option<&str>) {
+    let place = place();
+    let written = on_terminal(&place, &["preview", "tape"], rows, columns, stated_columns);
+    let frames = frames(&written);
+    assert!(frames.len() > 10, "{frames:?}");
+    // On a screen of their own the last preview and the finish look as they do after all others: no row of an older
+    // frame is left.
+    let wanted = screen(&written[frames[frames.len() - 2]..], rows, columns);
+    let found = screen(&written, rows, columns);
+    assert!(wanted.iter().any(|row| row.contains("complete, fits")), "{wanted:#?}");
+    assert_eq!(found, wanted);
+    assert!(wanted.len() <= usize::from(rows));
+}
+
+#[test]
+fn the_last_preview_stays_and_nothing_of_the_others() {
+    check(60, 80, None);
+    check(60, 40, None);
+    check(60, 200, None);
+}
+
+#[test]
+fn columns_that_are_stated_wider_than_the_terminal_leave_no_rows_behind() {
+    check(60, 60, Some("100"));
+    check(60, 100, Some("60"));
+}
+
+#[test]
+fn a_frame_higher_than_the_terminal_is_cut_to_it_until_the_end() {
+    let (rows, columns) = (8, 60);
+    let place = place();
+    let written = on_terminal(&place, &["preview", "tape"], rows, columns, None);
+    let starts = frames(&written);
+    for frame in starts.windows(2).map(|pair| &written[pair[0]..pair[1]]) {
+        let newlines = frame.iter().filter(|&&byte| byte == b'\n').count();
+        assert!(newlines < usize::from(rows), "{newlines} rows: {}", String::from_utf8_lossy(frame));
+    }
+    // The last one is whole: what the screen can't hold scrolls off.
+    let last = String::from_utf8_lossy(&written[starts[starts.len() - 1]..]).into_owned();
+    assert!(last.contains("line 1 wide") && last.contains("line 11 wide"), "{last}");
+    assert!(String::from_utf8_lossy(&written).contains("complete, fits"));
+}
+
+#[test]
+fn a_dumb_terminal_gets_no_control_sequences() {
+    let place = place();
+    let mut command = place.command(&["preview", "tape"]);
+    command.env("TERM", "dumb");
+    let run = support::output(command, b"").exits(0);
+    assert!(!run.stdout.contains('\u{1b}'));
+}
