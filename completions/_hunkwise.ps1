@@ -46,7 +46,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
         }
         'hunkwise;preview' {
             [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'The least time between two previews, such as 500ms, 2s or 0')
-            [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'The patch format')
+            [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'The patch format; without it the text tells')
             [CompletionResult]::new('--transport', '--transport', [CompletionResultType]::ParameterName, 'How the patch''s text arrives')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the stream with its times to this file, as a tape')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'How to print')
@@ -68,13 +68,17 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             break
         }
         'hunkwise;apply' {
-            [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'The patch format')
+            [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'The patch format; without it the text tells')
+            [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Drop N leading parts of each path of a unified diff; without it a/ and b/ are dropped where every path has one')
+            [CompletionResult]::new('--strip', '--strip', [CompletionResultType]::ParameterName, 'Drop N leading parts of each path of a unified diff; without it a/ and b/ are dropped where every path has one')
             [CompletionResult]::new('--match', '--match', [CompletionResultType]::ParameterName, 'The most lenient way of matching that may decide where a hunk goes; each allows all before it')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Append the call and its result to this session log (nothing is logged with --check)')
             [CompletionResult]::new('--call-id', '--call-id', [CompletionResultType]::ParameterName, 'The id of the call in the log and in JSON; a log numbers its calls if it is absent')
             [CompletionResult]::new('--max-text', '--max-text', [CompletionResultType]::ParameterName, 'Texts longer than this are left out of JSON: before and after are null, and opaque says why')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-R', '-R ', [CompletionResultType]::ParameterName, 'Take the patch back: what it adds goes, what it removes comes again')
+            [CompletionResult]::new('--reverse', '--reverse', [CompletionResultType]::ParameterName, 'Take the patch back: what it adds goes, what it removes comes again')
             [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Accept a patch that holds no file edit')
             [CompletionResult]::new('--first-match', '--first-match', [CompletionResultType]::ParameterName, 'Where a hunk fits several places take the first, as Codex does, instead of refusing')
             [CompletionResult]::new('--skip-applied', '--skip-applied', [CompletionResultType]::ParameterName, 'Pass over hunks that are applied already, instead of refusing')
@@ -169,7 +173,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             break
         }
         'hunkwise;show' {
-            [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'The patch format')
+            [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'The patch format; without it the text tells')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'How to print')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')

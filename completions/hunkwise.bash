@@ -117,14 +117,22 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__apply)
-            opts="-q -h -V --dialect --allow-empty --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --allow-git-dir --root --color --json --quiet --help --version"
+            opts="-R -p -q -h -V --dialect --reverse --strip --allow-empty --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --allow-git-dir --root --color --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --dialect)
-                    COMPREPLY=($(compgen -W "apply-patch search-replace" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "apply-patch unified search-replace" -- "${cur}"))
+                    return 0
+                    ;;
+                --strip)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --match)
@@ -510,7 +518,7 @@ _hunkwise() {
                     return 0
                     ;;
                 --dialect)
-                    COMPREPLY=($(compgen -W "apply-patch search-replace" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "apply-patch unified search-replace" -- "${cur}"))
                     return 0
                     ;;
                 --transport)
@@ -624,7 +632,7 @@ _hunkwise() {
             fi
             case "${prev}" in
                 --dialect)
-                    COMPREPLY=($(compgen -W "apply-patch search-replace" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "apply-patch unified search-replace" -- "${cur}"))
                     return 0
                     ;;
                 --output)

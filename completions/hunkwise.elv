@@ -42,7 +42,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
         }
         &'hunkwise;preview'= {
             cand --interval 'The least time between two previews, such as 500ms, 2s or 0'
-            cand --dialect 'The patch format'
+            cand --dialect 'The patch format; without it the text tells'
             cand --transport 'How the patch''s text arrives'
             cand --record 'Write the stream with its times to this file, as a tape'
             cand --output 'How to print'
@@ -63,13 +63,17 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand --version 'Print version'
         }
         &'hunkwise;apply'= {
-            cand --dialect 'The patch format'
+            cand --dialect 'The patch format; without it the text tells'
+            cand -p 'Drop N leading parts of each path of a unified diff; without it a/ and b/ are dropped where every path has one'
+            cand --strip 'Drop N leading parts of each path of a unified diff; without it a/ and b/ are dropped where every path has one'
             cand --match 'The most lenient way of matching that may decide where a hunk goes; each allows all before it'
             cand --log 'Append the call and its result to this session log (nothing is logged with --check)'
             cand --call-id 'The id of the call in the log and in JSON; a log numbers its calls if it is absent'
             cand --max-text 'Texts longer than this are left out of JSON: before and after are null, and opaque says why'
             cand --root 'The folder that relative paths start at and that no change may leave'
             cand --color 'When to use colours'
+            cand -R 'Take the patch back: what it adds goes, what it removes comes again'
+            cand --reverse 'Take the patch back: what it adds goes, what it removes comes again'
             cand --allow-empty 'Accept a patch that holds no file edit'
             cand --first-match 'Where a hunk fits several places take the first, as Codex does, instead of refusing'
             cand --skip-applied 'Pass over hunks that are applied already, instead of refusing'
@@ -160,7 +164,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand --version 'Print version'
         }
         &'hunkwise;show'= {
-            cand --dialect 'The patch format'
+            cand --dialect 'The patch format; without it the text tells'
             cand --output 'How to print'
             cand --root 'The folder that relative paths start at and that no change may leave'
             cand --color 'When to use colours'

@@ -45,7 +45,8 @@ complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "man" -d 'Print th
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "schema" -d 'Print the JSON schema of an output, or the names of all schemas'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l interval -d 'The least time between two previews, such as 500ms, 2s or 0' -r
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l dialect -d 'The patch format' -r -f -a "apply-patch\t'Codex\'s envelope: *** Begin Patch to *** End Patch'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l dialect -d 'The patch format; without it the text tells' -r -f -a "apply-patch\t'Codex\'s envelope: *** Begin Patch to *** End Patch'
+unified\t'What diff -u and git diff write: --- and +++ names, @@ hunks'
 search-replace\t'The blocks of aider, Cline and Roo: <<<<<<< SEARCH to >>>>>>> REPLACE'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l transport -d 'How the patch\'s text arrives' -r -f -a "auto\t'A tape if the first line is one of a tape, else text'
 text\t'The patch itself'
@@ -71,8 +72,10 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l json -d 'P
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -s V -l version -d 'Print version'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l dialect -d 'The patch format' -r -f -a "apply-patch\t'Codex\'s envelope: *** Begin Patch to *** End Patch'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l dialect -d 'The patch format; without it the text tells' -r -f -a "apply-patch\t'Codex\'s envelope: *** Begin Patch to *** End Patch'
+unified\t'What diff -u and git diff write: --- and +++ names, @@ hunks'
 search-replace\t'The blocks of aider, Cline and Roo: <<<<<<< SEARCH to >>>>>>> REPLACE'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -s p -l strip -d 'Drop N leading parts of each path of a unified diff; without it a/ and b/ are dropped where every path has one' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l match -d 'The most lenient way of matching that may decide where a hunk goes; each allows all before it' -r -f -a "exact\t'Every old line is equal'
 trailing-blanks\t'Blanks at line ends do not count'
 indentation\t'The indentation may differ by one prefix or one unit'
@@ -85,6 +88,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l root -d 'The
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -s R -l reverse -d 'Take the patch back: what it adds goes, what it removes comes again'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l allow-empty -d 'Accept a patch that holds no file edit'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l first-match -d 'Where a hunk fits several places take the first, as Codex does, instead of refusing'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l skip-applied -d 'Pass over hunks that are applied already, instead of refusing'
@@ -161,7 +165,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l json -d 'Pr
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s V -l version -d 'Print version'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l dialect -d 'The patch format' -r -f -a "apply-patch\t'Codex\'s envelope: *** Begin Patch to *** End Patch'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l dialect -d 'The patch format; without it the text tells' -r -f -a "apply-patch\t'Codex\'s envelope: *** Begin Patch to *** End Patch'
+unified\t'What diff -u and git diff write: --- and +++ names, @@ hunks'
 search-replace\t'The blocks of aider, Cline and Roo: <<<<<<< SEARCH to >>>>>>> REPLACE'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l output -d 'How to print' -r -f -a "card\t'For people'
 json\t'JSON Lines, schema hunkwise/card/v1'

@@ -215,6 +215,11 @@ fn patches_do_what_their_cases_say() {
 }
 
 #[test]
+fn unified_diffs_do_what_their_cases_say() {
+    check("unified", 25);
+}
+
+#[test]
 fn blocks_do_what_their_cases_say() {
     check("search-replace", 14);
 }

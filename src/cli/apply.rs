@@ -4,7 +4,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
+use crate::patch::Dialect;
+use crate::patch::Reading;
 use crate::patch::parse;
+use crate::patch::reverse;
 use crate::plan::Options;
 use crate::report::Code;
 use crate::report::CommandName;
@@ -23,7 +26,9 @@ use super::streams::read_input;
 /// Runs the command.
 pub fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> Result<Exit, Fail> {
     let input = read_input(args.patch.as_deref(), "patch")?;
-    let parsed = parse(&input, args.dialect.map_or_else(Default::default, Into::into));
+    let dialect = args.dialect.map_or(Dialect::Auto, Into::into);
+    let reading = Reading { strip: args.strip, ..Reading::from(dialect) };
+    let mut parsed = parse(&input, reading);
     for (note, line) in &parsed.notes {
         console.note(&format!("patch line {line}: {note}"));
     }
@@ -34,6 +39,9 @@ pub fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> Result<Exi
                 .with_hint("--allow-empty makes that no error")
         })
     });
+    if args.reverse {
+        parsed.patch = reverse(parsed.patch);
+    }
     let request = Request {
         command: CommandName::Apply,
         edits: &parsed.patch.edits,

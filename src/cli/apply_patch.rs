@@ -119,7 +119,7 @@ fn succeeded(edits: &[FileEdit]) -> Exit {
         for edit in edits {
             let (own, path) = match (&edit.body, &edit.move_to) {
                 (Body::Content(_), _) => ('A', &edit.path),
-                (Body::Delete, _) => ('D', &edit.path),
+                (Body::Delete(_), _) => ('D', &edit.path),
                 (Body::Hunks(_), Some(target)) => ('M', target),
                 (Body::Hunks(_), None) => ('M', &edit.path),
             };

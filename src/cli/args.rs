@@ -150,6 +150,8 @@ pub enum CardOutput {
 pub enum DialectName {
     /// Codex's envelope: *** Begin Patch to *** End Patch
     ApplyPatch,
+    /// What diff -u and git diff write: --- and +++ names, @@ hunks
+    Unified,
     /// The blocks of aider, Cline and Roo: <<<<<<< SEARCH to >>>>>>> REPLACE
     SearchReplace,
 }
@@ -158,6 +160,7 @@ impl From<DialectName> for Dialect {
     fn from(name: DialectName) -> Self {
         match name {
             DialectName::ApplyPatch => Dialect::ApplyPatch,
+            DialectName::Unified => Dialect::Unified,
             DialectName::SearchReplace => Dialect::SearchReplace,
         }
     }
@@ -222,7 +225,7 @@ pub struct PreviewArgs {
     /// The least time between two previews, such as 500ms, 2s or 0
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = interval)]
     pub interval: u64,
-    /// The patch format
+    /// The patch format; without it the text tells
     #[arg(long, value_name = "DIALECT", value_enum)]
     pub dialect: Option<DialectName>,
     /// How the patch's text arrives
@@ -284,9 +287,15 @@ pub struct ChangeArgs {
 pub struct ApplyArgs {
     /// The patch; standard input if absent or -
     pub patch: Option<PathBuf>,
-    /// The patch format
+    /// The patch format; without it the text tells
     #[arg(long, value_name = "DIALECT", value_enum)]
     pub dialect: Option<DialectName>,
+    /// Take the patch back: what it adds goes, what it removes comes again
+    #[arg(long, short = 'R')]
+    pub reverse: bool,
+    /// Drop N leading parts of each path of a unified diff; without it a/ and b/ are dropped where every path has one
+    #[arg(long, short = 'p', value_name = "N")]
+    pub strip: Option<usize>,
     /// Accept a patch that holds no file edit
     #[arg(long)]
     pub allow_empty: bool,
@@ -408,7 +417,7 @@ pub struct ReplayArgs {
 pub struct ShowArgs {
     /// The patch; standard input if absent or -
     pub patch: Option<PathBuf>,
-    /// The patch format
+    /// The patch format; without it the text tells
     #[arg(long, value_name = "DIALECT", value_enum)]
     pub dialect: Option<DialectName>,
     /// How to print

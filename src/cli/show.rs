@@ -1,5 +1,6 @@
 //! `show`: a patch as cards, as it is requested, without any tree.
 
+use crate::patch::Dialect;
 use crate::patch::parse;
 use crate::report::Card;
 use crate::report::CardKind;
@@ -21,7 +22,7 @@ use super::streams::read_input;
 /// Runs the command.
 pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     let input = read_input(args.patch.as_deref(), "patch")?;
-    let parsed = parse(&input, args.dialect.map_or_else(Default::default, Into::into));
+    let parsed = parse(&input, args.dialect.map_or(Dialect::Auto, Into::into));
     for (note, line) in &parsed.notes {
         console.note(&format!("patch line {line}: {note}"));
     }

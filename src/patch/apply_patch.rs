@@ -456,6 +456,7 @@ impl ApplyPatch {
             say(PatchEvent::HunkOpened {
                 stated_old_start: numbers.map(|(start, _)| start),
                 stated_old_lines: numbers.map(|(_, lines)| lines),
+                stated_new: None,
                 line_number,
             });
         }
@@ -479,7 +480,12 @@ impl ApplyPatch {
             ));
         }
         if update.hunk == HunkState::None {
-            say(PatchEvent::HunkOpened { stated_old_start: None, stated_old_lines: None, line_number });
+            say(PatchEvent::HunkOpened {
+                stated_old_start: None,
+                stated_old_lines: None,
+                stated_new: None,
+                line_number,
+            });
         }
         update.hunk = HunkState::Open;
         self.state = State::Update(update);

@@ -226,6 +226,7 @@ pub fn file_edit(path: PathText, body: Body) -> FileEdit {
         move_to: None,
         is_copy: false,
         mode: None,
+        mode_before: None,
         body,
         line_number: 0,
         expect_sha256: None,
@@ -250,7 +251,7 @@ mod tests {
             .into_iter()
             .map(|hunk| match hunk {
                 Hunk::Replace(replace) => (shown(replace.old), shown(replace.new), replace.count),
-                Hunk::Lines(_) => panic!("a hunk of lines"),
+                Hunk::Lines(_) | Hunk::Binary(_) => panic!("no replacement"),
             })
             .collect()
     }
@@ -489,7 +490,7 @@ mod tests {
             r#"{"patchText":"words"}"#,
             &[
                 "Tolerated { note: \"text outside of the patch passed over: line 1\", line_number: 1 }",
-                "malformed: no patch found: there is no line '*** Begin Patch'",
+                "malformed: no patch found: there is no line '*** Begin Patch', no 'diff --git', no '--- ' line with a '+++ ' line after it and no '<<<<<<< SEARCH'",
             ],
         );
     }
@@ -624,7 +625,7 @@ mod tests {
                     prop_assert_eq!(replace.count == ReplaceCount::All, value["replace_all"].as_bool().unwrap());
                     prop_assert!(replace.old_is_complete);
                 }
-                Body::Delete => panic!("a delete"),
+                Body::Delete(_) => panic!("a delete"),
             }
         }
 

@@ -1,5 +1,7 @@
 //! Folds parser events into a [`Patch`]; the live state of a patch is held here once.
 
+use super::BinaryHunk;
+use super::BinarySide;
 use super::Body;
 use super::Content;
 use super::Existing;
@@ -36,12 +38,13 @@ impl Builder {
                 move_to: None,
                 is_copy: false,
                 mode: None,
+                mode_before: None,
                 body: match kind {
                     FileKind::Create => content(Existing::Refuse),
                     FileKind::Fill => content(Existing::ReplaceEmpty),
                     FileKind::Write => content(Existing::Replace),
                     FileKind::Update => Body::Hunks(Vec::new()),
-                    FileKind::Delete => Body::Delete,
+                    FileKind::Delete => Body::Delete(Vec::new()),
                 },
                 line_number: *line_number,
                 expect_sha256: None,
@@ -58,18 +61,30 @@ impl Builder {
                     edit.is_copy = *is_copy;
                 }
             }
-            PatchEvent::Mode { mode } => {
+            PatchEvent::Mode { before, mode } => {
                 if let Some(edit) = self.patch.edits.last_mut() {
-                    edit.mode = Some(*mode);
+                    edit.mode_before = *before;
+                    edit.mode = *mode;
                 }
             }
+            PatchEvent::BinaryOpened { old_blob, new_blob, line_number } => {
+                if let Some(hunks) = self.hunks() {
+                    hunks.push(Hunk::Binary(BinaryHunk {
+                        old_blob: old_blob.clone(),
+                        new_blob: new_blob.clone(),
+                        line_number: *line_number,
+                        ..BinaryHunk::default()
+                    }));
+                }
+            }
+            PatchEvent::Binary { is_reverse, side } => self.binary_side(*is_reverse, side),
             PatchEvent::Bytes { bytes } => {
                 if let Some(Body::Content(content)) = self.body() {
                     content.bytes.extend_from_slice(bytes);
                 }
             }
             PatchEvent::ReplaceOpened => {
-                if let Some(Body::Hunks(hunks)) = self.body() {
+                if let Some(hunks) = self.hunks() {
                     hunks.push(Hunk::Replace(Replace::default()));
                 }
             }
@@ -93,11 +108,12 @@ impl Builder {
                     replace.count = *count;
                 }
             }
-            PatchEvent::HunkOpened { stated_old_start, stated_old_lines, line_number } => {
-                if let Some(Body::Hunks(hunks)) = self.body() {
+            PatchEvent::HunkOpened { stated_old_start, stated_old_lines, stated_new, line_number } => {
+                if let Some(hunks) = self.hunks() {
                     hunks.push(Hunk::Lines(LineHunk {
                         stated_old_start: *stated_old_start,
                         stated_old_lines: *stated_old_lines,
+                        stated_new: *stated_new,
                         line_number: *line_number,
                         ..LineHunk::default()
                     }));
@@ -113,12 +129,23 @@ impl Builder {
                     content.bytes.extend_from_slice(text);
                     content.bytes.push(b'\n');
                 }
-                Some(Body::Hunks(_)) => {
+                Some(Body::Hunks(_) | Body::Delete(_)) => {
                     if let Some(hunk) = self.hunk() {
                         hunk.push(*kind, text);
                     }
                 }
-                Some(Body::Delete) | None => {}
+                None => {}
+            },
+            PatchEvent::CarriageReturn => match self.body() {
+                Some(Body::Content(content)) if content.bytes.last() == Some(&b'\n') => {
+                    content.bytes.pop();
+                    content.bytes.extend_from_slice(b"\r\n");
+                }
+                _ => {
+                    if let Some(hunk) = self.hunk() {
+                        hunk.mark_cr();
+                    }
+                }
             },
             PatchEvent::NoNewline => match self.body() {
                 Some(Body::Content(content)) if content.bytes.last() == Some(&b'\n') => {
@@ -154,9 +181,9 @@ impl Builder {
         match &self.patch.edits.last()?.body {
             Body::Hunks(hunks) => match hunks.last()? {
                 Hunk::Lines(hunk) => Some(hunk),
-                Hunk::Replace(_) => None,
+                Hunk::Replace(_) | Hunk::Binary(_) => None,
             },
-            Body::Content(_) | Body::Delete => None,
+            Body::Content(_) | Body::Delete(_) => None,
         }
     }
 
@@ -165,9 +192,9 @@ impl Builder {
         match &self.patch.edits.last()?.body {
             Body::Hunks(hunks) => match hunks.last()? {
                 Hunk::Replace(replace) => Some(replace),
-                Hunk::Lines(_) => None,
+                Hunk::Lines(_) | Hunk::Binary(_) => None,
             },
-            Body::Content(_) | Body::Delete => None,
+            Body::Content(_) | Body::Delete(_) => None,
         }
     }
 
@@ -175,23 +202,35 @@ impl Builder {
         self.patch.edits.last_mut().map(|edit| &mut edit.body)
     }
 
+    fn hunks(&mut self) -> Option<&mut Vec<Hunk>> {
+        match self.body()? {
+            Body::Hunks(hunks) | Body::Delete(hunks) => Some(hunks),
+            Body::Content(_) => None,
+        }
+    }
+
     fn hunk(&mut self) -> Option<&mut LineHunk> {
-        match self.body() {
-            Some(Body::Hunks(hunks)) => match hunks.last_mut() {
-                Some(Hunk::Lines(hunk)) => Some(hunk),
-                Some(Hunk::Replace(_)) | None => None,
-            },
-            Some(Body::Content(_) | Body::Delete) | None => None,
+        match self.hunks()?.last_mut()? {
+            Hunk::Lines(hunk) => Some(hunk),
+            Hunk::Replace(_) | Hunk::Binary(_) => None,
         }
     }
 
     fn replace(&mut self) -> Option<&mut Replace> {
-        match self.body() {
-            Some(Body::Hunks(hunks)) => match hunks.last_mut() {
-                Some(Hunk::Replace(replace)) => Some(replace),
-                Some(Hunk::Lines(_)) | None => None,
-            },
-            Some(Body::Content(_) | Body::Delete) | None => None,
+        match self.hunks()?.last_mut()? {
+            Hunk::Replace(replace) => Some(replace),
+            Hunk::Lines(_) | Hunk::Binary(_) => None,
+        }
+    }
+
+    fn binary_side(&mut self, is_reverse: bool, side: &BinarySide) {
+        if let (Some(Body::Content(content)), BinarySide::Literal(bytes), false) =
+            (self.body(), side, is_reverse)
+        {
+            content.bytes.clone_from(bytes);
+        } else if let Some(Hunk::Binary(hunk)) = self.hunks().and_then(|hunks| hunks.last_mut()) {
+            let place = if is_reverse { &mut hunk.old } else { &mut hunk.new };
+            *place = Some(side.clone());
         }
     }
 }

@@ -3,6 +3,8 @@
 use crate::report::Problem;
 use crate::text::PathText;
 
+use super::BinarySide;
+use super::BlobId;
 use super::LineKind;
 use super::ReplaceCount;
 
@@ -30,10 +32,28 @@ pub enum PatchEvent<'a> {
         /// Whether the old file stays.
         is_copy: bool,
     },
-    /// The mode that the file gets.
+    /// What the patch says of the file's mode.
     Mode {
-        /// All its bits with the type, as git writes them.
-        mode: u32,
+        /// The mode before, all its bits with the type, as git writes them.
+        before: Option<u32>,
+        /// The mode that the file gets.
+        mode: Option<u32>,
+    },
+    /// The whole content of a binary file begins.
+    BinaryOpened {
+        /// The name of the old content in git.
+        old_blob: Option<BlobId>,
+        /// The name of the new content in git.
+        new_blob: Option<BlobId>,
+        /// 1-based line of the input.
+        line_number: usize,
+    },
+    /// One direction of the open binary content, whole.
+    Binary {
+        /// Whether it leads back to the old content.
+        is_reverse: bool,
+        /// The content, or how it is made.
+        side: BinarySide,
     },
     /// A piece of the open file edit's new content, as it is: no newline is added.
     Bytes {
@@ -65,6 +85,8 @@ pub enum PatchEvent<'a> {
         stated_old_start: Option<usize>,
         /// How many old lines the header states.
         stated_old_lines: Option<usize>,
+        /// Where the header says that the new side begins, and how many lines it has.
+        stated_new: Option<(usize, usize)>,
         /// 1-based line of the input.
         line_number: usize,
     },
@@ -80,6 +102,8 @@ pub enum PatchEvent<'a> {
         /// Its text without sign and ending.
         text: &'a [u8],
     },
+    /// The last line ends in CRLF, and the patch's own lines do not: the CR belongs to the file.
+    CarriageReturn,
     /// The last line's side of the file ends there without a newline.
     NoNewline,
     /// The old side of the open hunk ends at the end of the file.

@@ -33,6 +33,18 @@ impl LineBuffer {
     /// # Errors
     /// [`LineTooLong`]; the line is dropped.
     pub fn push(&mut self, chunk: &[u8], mut take: impl FnMut(usize, &[u8])) -> Result<(), LineTooLong> {
+        self.push_with_cr(chunk, |line_number, line| take(line_number, without_cr(line)))
+    }
+
+    /// As [`push`](LineBuffer::push), for a reader to whom the CR before a newline says something.
+    ///
+    /// # Errors
+    /// [`LineTooLong`]; the line is dropped.
+    pub fn push_with_cr(
+        &mut self,
+        chunk: &[u8],
+        mut take: impl FnMut(usize, &[u8]),
+    ) -> Result<(), LineTooLong> {
         // A model's delta is a few bytes, mostly without a newline: a plain loop over them beats a call of memchr.
         if chunk.len() <= DELTA_BYTES && !chunk.contains(&b'\n') {
             return self.grow(chunk, self.lines + 1);
@@ -42,10 +54,10 @@ impl LineBuffer {
             let (line, tail) = (&rest[..length], &rest[length + 1..]);
             self.lines += 1;
             if self.pending.is_empty() {
-                take(self.lines, without_cr(line));
+                take(self.lines, line);
             } else {
                 self.grow(line, self.lines)?;
-                take(self.lines, without_cr(&self.pending));
+                take(self.lines, &self.pending);
                 self.pending.clear();
             }
             rest = tail;

@@ -7,20 +7,28 @@ pub mod apply_patch;
 pub mod args;
 
 pub mod builder;
+pub mod detect;
 pub mod event;
+pub mod git_binary;
 pub mod lines;
+pub mod names;
 pub mod parser;
 pub mod request;
+pub mod reverse;
 pub mod search_replace;
+pub mod unified;
 
 use crate::text::PathText;
 
 pub use builder::Builder;
 pub use event::PatchEvent;
+pub use git_binary::BlobId;
 pub use parser::Dialect;
 pub use parser::Parsed;
 pub use parser::Parser;
+pub use parser::Reading;
 pub use parser::parse;
+pub use reverse::reverse;
 
 /// A whole patch: file edits in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -40,6 +48,8 @@ pub struct FileEdit {
     pub is_copy: bool,
     /// The mode that the file gets, with its type as git writes it (`0o100755`); `None` keeps it.
     pub mode: Option<u32>,
+    /// The mode that the patch says the file has before.
+    pub mode_before: Option<u32>,
     /// What is to be done.
     pub body: Body,
     /// 1-based line of the input at which the edit begins; 0 if it does not come from text.
@@ -57,8 +67,10 @@ pub enum Body {
     Content(Content),
     /// The hunks are applied; none is a plain rename.
     Hunks(Vec<Hunk>),
-    /// The file goes.
-    Delete,
+    /// The file goes. Its hunks, if there are any, must leave nothing of it: what they don't name is not lost.
+    ///
+    /// With a [`move_to`](FileEdit::move_to) a copy is taken back: the hunks must leave what stands there.
+    Delete(Vec<Hunk>),
 }
 
 /// The whole new content of a file.
@@ -90,6 +102,32 @@ pub enum Hunk {
     Lines(LineHunk),
     /// A text and its replacement, as edit tools have them.
     Replace(Replace),
+    /// The whole content, as git writes it for binary files; the only hunk of its edit.
+    Binary(BinaryHunk),
+}
+
+/// The whole content of a file before and after, as far as a patch holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BinaryHunk {
+    /// What leads to the new content.
+    pub new: Option<BinarySide>,
+    /// What leads back to the old content.
+    pub old: Option<BinarySide>,
+    /// The name of the old content in git.
+    pub old_blob: Option<BlobId>,
+    /// The name of the new content in git.
+    pub new_blob: Option<BlobId>,
+    /// 1-based line of the input at which it begins.
+    pub line_number: usize,
+}
+
+/// One direction of a binary hunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BinarySide {
+    /// The content.
+    Literal(Vec<u8>),
+    /// Instructions that make the content of that of the other side.
+    Delta(Vec<u8>),
 }
 
 /// The role of a line in a hunk.
@@ -123,6 +161,8 @@ pub struct LineHunk {
     pub stated_old_start: Option<usize>,
     /// How many old lines the header states; with 0, the hunk goes after line `stated_old_start` (0: to the top).
     pub stated_old_lines: Option<usize>,
+    /// Where the header says that the new side begins, and how many lines it has.
+    pub stated_new: Option<(usize, usize)>,
     /// The old side ends at the end of the file.
     pub at_end_of_file: bool,
     /// 1-based line of the input at which the hunk begins.
@@ -137,6 +177,7 @@ struct HunkLine {
     kind: LineKind,
     text_end: usize,
     has_no_newline: bool,
+    has_cr: bool,
 }
 
 /// One line of a hunk, borrowed.
@@ -148,19 +189,32 @@ pub struct Line<'a> {
     pub text: &'a [u8],
     /// The patch says that the file ends here, without a newline.
     pub has_no_newline: bool,
+    /// The patch says that the line ends in CRLF; without it nothing is said.
+    pub has_cr: bool,
 }
 
 impl LineHunk {
     /// Appends a line.
     pub fn push(&mut self, kind: LineKind, text: &[u8]) {
         self.text.extend_from_slice(text);
-        self.lines.push(HunkLine { kind, text_end: self.text.len(), has_no_newline: false });
+        self.lines.push(HunkLine { kind, text_end: self.text.len(), has_no_newline: false, has_cr: false });
     }
 
-    /// Says of the last line that the file ends there without a newline.
+    /// Says of the last line that the file ends there without a newline; a CR of it is text, then.
     pub fn mark_no_newline(&mut self) {
         if let Some(line) = self.lines.last_mut() {
             line.has_no_newline = true;
+            if std::mem::take(&mut line.has_cr) {
+                self.text.push(b'\r');
+                line.text_end = self.text.len();
+            }
+        }
+    }
+
+    /// Says of the last line that it ends in CRLF.
+    pub fn mark_cr(&mut self) {
+        if let Some(line) = self.lines.last_mut() {
+            line.has_cr = true;
         }
     }
 
@@ -190,7 +244,7 @@ impl LineHunk {
         self.lines.iter().map(move |line| {
             let text = &self.text[start..line.text_end];
             start = line.text_end;
-            Line { kind: line.kind, text, has_no_newline: line.has_no_newline }
+            Line { kind: line.kind, text, has_no_newline: line.has_no_newline, has_cr: line.has_cr }
         })
     }
 

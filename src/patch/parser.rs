@@ -6,38 +6,62 @@ use crate::report::Problem;
 use super::Builder;
 use super::Patch;
 use super::PatchEvent;
-use super::apply_patch;
 use super::apply_patch::ApplyPatch;
+use super::detect::Detector;
 use super::lines::LineBuffer;
-use super::search_replace;
+use super::lines::without_cr;
 use super::search_replace::Naming;
 use super::search_replace::SearchReplace;
+use super::unified::Unified;
 
 /// A patch format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
-    /// The one whose first marker comes first; Codex's envelope if none comes.
+    /// The one whose first marker comes first.
     #[default]
     Auto,
     /// Codex's envelope: `*** Begin Patch` to `*** End Patch`.
     ApplyPatch,
+    /// Unified diffs, plain and with git's extended headers.
+    Unified,
     /// The blocks of aider, Cline and Roo: `<<<<<<< SEARCH` to `>>>>>>> REPLACE`.
     SearchReplace,
 }
 
 impl Dialect {
     /// Every dialect that can be named, in the order in which help lists them.
-    pub const ALL: [Dialect; 2] = [Dialect::ApplyPatch, Dialect::SearchReplace];
+    pub const ALL: [Dialect; 3] = [Dialect::ApplyPatch, Dialect::Unified, Dialect::SearchReplace];
 
     /// Returns the name that `--dialect` takes.
     pub fn name(self) -> &'static str {
         match self {
             Dialect::Auto => "auto",
             Dialect::ApplyPatch => "apply-patch",
+            Dialect::Unified => "unified",
             Dialect::SearchReplace => "search-replace",
         }
     }
 }
+
+/// How a patch is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reading {
+    /// The format.
+    pub dialect: Dialect,
+    /// How many leading parts of the names in a unified diff are dropped; `None` drops `a/` and `b/`.
+    pub strip: Option<usize>,
+    /// Where the paths of search-replace blocks are said.
+    pub naming: Naming,
+}
+
+impl From<Dialect> for Reading {
+    fn from(dialect: Dialect) -> Self {
+        Reading { dialect, ..Reading::default() }
+    }
+}
+
+/// The dialect of a text in which nothing tells it: this one names other forms of diffs.
+const UNTOLD: Dialect = Dialect::Unified;
 
 /// Reads a patch in pieces of any size; how it is cut never changes the events.
 ///
@@ -46,69 +70,99 @@ impl Dialect {
 pub struct Parser {
     lines: LineBuffer,
     state: State,
+    reading: Reading,
     failed: bool,
 }
 
 #[derive(Debug)]
 enum State {
-    /// No marker has come: each dialect reads what stands before it, and has nothing to say about it.
-    Auto(Box<ApplyPatch>, Box<SearchReplace>),
+    /// No marker has come.
+    Auto(Box<Detector>),
     ApplyPatch(Box<ApplyPatch>),
+    Unified(Box<Unified>),
     SearchReplace(Box<SearchReplace>),
 }
 
+type Read = Result<(), Box<Problem>>;
+type Say<'s> = dyn FnMut(PatchEvent<'_>) + 's;
+
 impl State {
-    fn line(
-        &mut self,
-        line_number: usize,
-        line: &[u8],
-        say: &mut dyn FnMut(PatchEvent<'_>),
-    ) -> Result<(), Box<Problem>> {
-        if let State::Auto(apply_patch, search_replace) = self {
-            if apply_patch::opens(line) {
-                *self = State::ApplyPatch(std::mem::take(apply_patch));
-            } else if search_replace::opens(line) {
-                *self = State::SearchReplace(std::mem::take(search_replace));
-            }
+    fn of(reading: Reading) -> Self {
+        match reading.dialect {
+            Dialect::Auto => State::Auto(Box::default()),
+            Dialect::ApplyPatch => State::ApplyPatch(Box::default()),
+            Dialect::Unified => State::Unified(Box::new(Unified::new(reading.strip))),
+            Dialect::SearchReplace => State::SearchReplace(Box::new(SearchReplace::new(reading.naming))),
         }
+    }
+
+    /// Takes one line with its CR. While the dialect is not known lines are held back; with the one that tells they are
+    /// all read.
+    fn line(&mut self, reading: Reading, line_number: usize, line: &[u8], say: &mut Say<'_>) -> Read {
         match self {
-            State::Auto(apply_patch, search_replace) => {
-                apply_patch.line(line_number, line, &mut |_| {})?;
-                search_replace.line(line_number, line, &mut |_| {})
-            }
-            State::ApplyPatch(parser) => parser.line(line_number, line, say),
-            State::SearchReplace(parser) => parser.line(line_number, line, say),
+            State::Auto(detector) => match detector.line(line_number, line) {
+                Some(dialect) => self.settle(Reading { dialect, ..reading }, say),
+                None => Ok(()),
+            },
+            State::ApplyPatch(parser) => parser.line(line_number, without_cr(line), say),
+            State::Unified(parser) => parser.line(line_number, line, say),
+            State::SearchReplace(parser) => parser.line(line_number, without_cr(line), say),
         }
+    }
+
+    fn settle(&mut self, reading: Reading, say: &mut Say<'_>) -> Read {
+        let State::Auto(detector) = std::mem::replace(self, State::of(reading)) else { return Ok(()) };
+        for (line_number, line) in detector.into_lines() {
+            self.line(reading, line_number, &line, say)?;
+        }
+        Ok(())
     }
 
     fn finish(
         &mut self,
+        reading: Reading,
         unfinished: Option<&(usize, Vec<u8>)>,
         lines: usize,
-        say: &mut dyn FnMut(PatchEvent<'_>),
-    ) -> Result<(), Box<Problem>> {
+        say: &mut Say<'_>,
+    ) -> Read {
+        if let State::Auto(detector) = self {
+            let last = unfinished.map_or(&b""[..], |(_, line)| line);
+            let told = detector.last(last);
+            self.settle(Reading { dialect: told.unwrap_or(UNTOLD), ..reading }, say)?;
+            if told.is_none() {
+                let finished = self.finish(reading, unfinished, lines, say);
+                return finished.map_err(|problem| Box::new(without_dialect(*problem)));
+            }
+        }
         match self {
-            State::Auto(parser, _) | State::ApplyPatch(parser) => parser.finish(unfinished, lines, say),
+            State::Auto(_) => Ok(()),
+            State::ApplyPatch(parser) => parser.finish(unfinished, lines, say),
+            State::Unified(parser) => parser.finish(unfinished, lines, say),
             State::SearchReplace(parser) => parser.finish(unfinished, lines, say),
         }
     }
 }
 
+/// Says of a text without any patch what each dialect would have begun with.
+fn without_dialect(problem: Problem) -> Problem {
+    if problem.line.is_some() {
+        return problem;
+    }
+    let message = "no patch found: there is no line '*** Begin Patch', no 'diff --git', no '--- ' line with a '+++ ' \
+                   line after it and no '<<<<<<< SEARCH'";
+    Problem { message: message.to_owned(), ..problem }
+}
+
 impl Parser {
-    /// Returns a parser for a dialect.
-    pub fn new(dialect: Dialect) -> Self {
-        Parser::with_naming(dialect, Naming::default())
+    /// Returns a parser for a dialect, or for the one that the text turns out to have.
+    pub fn new(reading: impl Into<Reading>) -> Self {
+        let reading = reading.into();
+        Parser { lines: LineBuffer::default(), state: State::of(reading), reading, failed: false }
     }
 
     /// Returns a parser for a patch of which something else may say the path, where its dialect allows that.
     pub fn with_naming(dialect: Dialect, naming: Naming) -> Self {
-        let search_replace = || Box::new(SearchReplace::new(naming));
-        let state = match dialect {
-            Dialect::Auto => State::Auto(Box::default(), search_replace()),
-            Dialect::ApplyPatch => State::ApplyPatch(Box::default()),
-            Dialect::SearchReplace => State::SearchReplace(search_replace()),
-        };
-        Parser { lines: LineBuffer::default(), state, failed: false }
+        Parser::new(Reading { naming, ..Reading::from(dialect) })
     }
 
     /// Returns the dialect that is read; [`Dialect::Auto`] while no marker has told it.
@@ -116,6 +170,7 @@ impl Parser {
         match self.state {
             State::Auto(..) => Dialect::Auto,
             State::ApplyPatch(_) => Dialect::ApplyPatch,
+            State::Unified(_) => Dialect::Unified,
             State::SearchReplace(_) => Dialect::SearchReplace,
         }
     }
@@ -130,12 +185,12 @@ impl Parser {
         if self.failed {
             return;
         }
-        let Parser { lines, state, failed } = self;
-        let outcome = lines.push(chunk, |line_number, line| {
+        let Parser { lines, state, reading, failed } = self;
+        let outcome = lines.push_with_cr(chunk, |line_number, line| {
             if *failed {
                 return;
             }
-            if let Err(problem) = state.line(line_number, line, say) {
+            if let Err(problem) = state.line(*reading, line_number, line, say) {
                 *failed = true;
                 say(PatchEvent::Malformed(problem));
             }
@@ -150,13 +205,13 @@ impl Parser {
         }
     }
 
-    /// Ends the input. A last line without a newline counts only if it is a closing marker.
+    /// Ends the input. What a last line without a newline counts for is the dialect's matter.
     pub fn finish(&mut self, say: &mut dyn FnMut(PatchEvent<'_>)) {
         if self.failed {
             return;
         }
         let unfinished = self.lines.take_unfinished();
-        if let Err(problem) = self.state.finish(unfinished.as_ref(), self.lines.lines(), say) {
+        if let Err(problem) = self.state.finish(self.reading, unfinished.as_ref(), self.lines.lines(), say) {
             self.failed = true;
             say(PatchEvent::Malformed(problem));
         }
@@ -184,8 +239,8 @@ pub struct Parsed {
 /// assert_eq!(parsed.malformed, None);
 /// assert_eq!(parsed.patch.edits[0].path.shown(), "old.txt");
 /// ```
-pub fn parse(input: &[u8], dialect: Dialect) -> Parsed {
-    let mut parser = Parser::new(dialect);
+pub fn parse(input: &[u8], reading: impl Into<Reading>) -> Parsed {
+    let mut parser = Parser::new(reading);
     let mut builder = Builder::default();
     let mut notes = Vec::new();
     let mut malformed = None;

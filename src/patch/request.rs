@@ -13,7 +13,8 @@ use super::LineKind;
 pub fn operation(edit: &FileEdit) -> Operation {
     match (&edit.body, &edit.move_to) {
         (Body::Content(_), _) => Operation::Create,
-        (Body::Delete, _) => Operation::Delete,
+        (Body::Delete(_), _) => Operation::Delete,
+        (Body::Hunks(_), Some(_)) if edit.is_copy => Operation::Copy,
         (Body::Hunks(_), Some(_)) => Operation::Rename,
         (Body::Hunks(_), None) => Operation::Update,
     }
@@ -22,7 +23,7 @@ pub fn operation(edit: &FileEdit) -> Operation {
 /// Returns the path that an edit ends up at, and of a rename the one that it comes from.
 pub fn paths(edit: &FileEdit) -> (String, Option<String>) {
     let path = edit.path.shown().into_owned();
-    match &edit.move_to {
+    match edit.move_to.as_ref().filter(|_| !matches!(edit.body, Body::Delete(_))) {
         Some(target) => (target.shown().into_owned(), Some(path)),
         None => (path, None),
     }
@@ -36,8 +37,11 @@ pub fn diffs(edit: &FileEdit) -> Vec<FileDiff> {
             let new_text = String::from_utf8_lossy(&content.bytes).into_owned();
             vec![FileDiff { path, old_text: None, new_text, ..FileDiff::default() }]
         }
-        Body::Hunks(hunks) => hunks.iter().map(|hunk| hunk_diff(&path, hunk)).collect(),
-        Body::Delete => Vec::new(),
+        Body::Hunks(hunks) | Body::Delete(hunks) => hunks
+            .iter()
+            .filter(|hunk| !matches!(hunk, Hunk::Binary(_)))
+            .map(|hunk| hunk_diff(&path, hunk))
+            .collect(),
     }
 }
 
@@ -50,7 +54,7 @@ pub fn growing_diffs(edit: &FileEdit) -> Vec<FileDiff> {
             let new_text = String::from_utf8_lossy(whole_lines(&content.bytes)).into_owned();
             vec![FileDiff { path, old_text: None, new_text, ..FileDiff::default() }]
         }
-        Body::Content(_) | Body::Hunks(_) | Body::Delete => diffs(edit),
+        Body::Content(_) | Body::Hunks(_) | Body::Delete(_) => diffs(edit),
     }
 }
 
@@ -75,6 +79,8 @@ fn whole_lines(text: &[u8]) -> &[u8] {
 pub fn hunk_diff(path: &str, hunk: &Hunk) -> FileDiff {
     match hunk {
         Hunk::Lines(hunk) => lines_diff(path, hunk),
+        // Bytes that are no text have no lines to show.
+        Hunk::Binary(_) => FileDiff { path: path.to_owned(), ..FileDiff::default() },
         Hunk::Replace(replace) => FileDiff {
             path: path.to_owned(),
             old_text: Some(String::from_utf8_lossy(&replace.old).into_owned()),

@@ -286,6 +286,7 @@ impl SearchReplace {
             say(PatchEvent::HunkOpened {
                 stated_old_start: self.block.start_line,
                 stated_old_lines: None,
+                stated_new: None,
                 line_number: self.block.line_number,
             });
         }

@@ -2,10 +2,14 @@
 
 use std::ops::Range;
 
+use crate::patch::BinaryHunk;
+use crate::patch::BinarySide;
+use crate::patch::BlobId;
 use crate::patch::Hunk;
 use crate::patch::LineHunk;
 use crate::patch::Replace;
 use crate::patch::ReplaceCount;
+use crate::patch::git_binary;
 use crate::report::Candidate;
 use crate::report::Code;
 use crate::report::HunkMatch;
@@ -15,6 +19,7 @@ use crate::report::Rung;
 use crate::text::Document;
 use crate::text::Splice;
 use crate::text::Splices;
+use crate::text::document::UTF8_BOM;
 
 use super::choose::choose;
 use super::choose::offset_lines;
@@ -55,9 +60,15 @@ pub fn plan(
         .iter()
         .filter_map(|hunk| match hunk {
             Hunk::Lines(lines) => Some(lines),
-            Hunk::Replace(_) => None,
+            Hunk::Replace(_) | Hunk::Binary(_) => None,
         })
         .collect();
+    if let Some(Hunk::Binary(binary)) = hunks.first() {
+        let splices = plan_binary(document, binary, options).map_err(|problem| {
+            vec![Problem { hunk: Some(first), line: Some(binary.line_number), ..problem }]
+        })?;
+        return Ok(PlannedHunks { splices, ..PlannedHunks::default() });
+    }
     let mut planned = if lines.len() == hunks.len() {
         plan_lines(document, &lines, first, options)?
     } else {
@@ -69,12 +80,69 @@ pub fn plan(
     Ok(planned)
 }
 
+/// Replaces the whole content, if it is the one that the patch was made of.
+fn plan_binary(document: &Document, hunk: &BinaryHunk, options: Options) -> Result<Splices, Problem> {
+    let bytes = document.bytes();
+    let problem = |code: Code, message: &str| Problem::new(code, message);
+    let is_side = |side: &Option<BinarySide>, blob: &Option<BlobId>| match (side, blob) {
+        (Some(BinarySide::Literal(content)), _) => Some(content == bytes),
+        (_, Some(blob)) => Some(blob.names(bytes)),
+        (Some(BinarySide::Delta(_)) | None, None) => None,
+    };
+    let is_old = is_side(&hunk.old, &hunk.old_blob);
+    if is_old != Some(true) && is_side(&hunk.new, &hunk.new_blob) == Some(true) {
+        if options.skips_applied {
+            return Ok(Splices::default());
+        }
+        return Err(problem(
+            Code::AlreadyApplied,
+            "the binary patch is already applied: the file has its new content",
+        )
+        .with_hint("--skip-applied passes over it"));
+    }
+    match is_old {
+        Some(true) => {}
+        Some(false) => {
+            return Err(problem(
+                Code::Stale,
+                "the binary patch was made of another content than the file has",
+            )
+            .with_hint("make the patch anew from the file as it is now"));
+        }
+        None => {
+            return Err(problem(
+                Code::Binary,
+                "the patch does not tell which content the binary file has before",
+            )
+            .with_hint("make it with 'git diff --binary', which names both contents in full"));
+        }
+    }
+    let new = match &hunk.new {
+        Some(BinarySide::Literal(content)) => content.clone(),
+        Some(BinarySide::Delta(delta)) => git_binary::apply_delta(bytes, delta).map_err(|error| {
+            problem(Code::Stale, "the binary patch does not fit").with_hint(error.to_string())
+        })?,
+        None => return Ok(Splices::default()),
+    };
+    if hunk.new_blob.as_ref().is_some_and(|blob| !blob.names(&new)) {
+        return Err(problem(Code::Malformed, "the binary patch leads to another content than it names"));
+    }
+    if new == bytes {
+        return Ok(Splices::default());
+    }
+    Ok(Splices::new(vec![Splice { range: 0..bytes.len(), new }]).unwrap_or_default())
+}
+
 fn plan_lines(
     document: &Document,
     hunks: &[&LineHunk],
     first: usize,
     options: Options,
 ) -> Result<PlannedHunks, Vec<Problem>> {
+    // Diffs take a byte order mark for a part of the first line; models leave it out.
+    let names_bom = document.has_bom()
+        && hunks.iter().any(|hunk| hunk.lines().any(|line| line.text.starts_with(UTF8_BOM)));
+    let document = &if names_bom { document.with_bom_as_text() } else { document.clone() };
     let rules = Rules { most_lenient: options.most_lenient, appends: options.appends };
     let found = locate_all(document, hunks, rules);
     let chosen = choose(hunks, &found, options.takes_first);

@@ -1,7 +1,8 @@
 //! A placed hunk to replacements of byte ranges; the one place that decides which ending a new line takes.
 //!
 //! A new line takes the ending of the line it replaces, else of its neighbour, else the file's majority. A file without
-//! final newline keeps none, unless the patch names it.
+//! final newline keeps none, unless the patch names it. A patch that holds the CRs of the file, each where the file has
+//! it, names the endings of its new lines too.
 
 use crate::patch::Line;
 use crate::text::Document;
@@ -24,6 +25,7 @@ pub fn splices(document: &Document, shape: &Shape<'_>, place: &Place) -> Vec<Spl
         next = line.end;
         lines.push(line);
     }
+    let names_endings = names_endings(document, shape, place, &lines);
     shape
         .changes
         .iter()
@@ -38,7 +40,8 @@ pub fn splices(document: &Document, shape: &Shape<'_>, place: &Place) -> Vec<Spl
             let end = replaced.last().map_or(start, |line| line.end);
             let names_old_end = shape.old[change.deleted.clone()].iter().any(|line| line.has_no_newline)
                 || change.deleted.start.checked_sub(1).is_some_and(|before| shape.old[before].has_no_newline);
-            let new = NewLines { document, place, replaced, start, end, names_old_end }.bytes(change);
+            let new = NewLines { document, place, replaced, start, end, names_old_end, names_endings }
+                .bytes(change);
             Splice { range: start..end, new }
         })
         .collect()
@@ -51,6 +54,20 @@ struct NewLines<'a> {
     start: usize,
     end: usize,
     names_old_end: bool,
+    names_endings: bool,
+}
+
+/// Tells whether the patch says how its new lines end: it has a CR, and its old lines end as those of the file do.
+fn names_endings(document: &Document, shape: &Shape<'_>, place: &Place, lines: &[LineSpan]) -> bool {
+    let has_cr = shape.old.iter().any(|line| line.has_cr)
+        || shape.changes.iter().any(|change| change.added.iter().any(|line| line.has_cr));
+    has_cr
+        && shape.old[place.matched.clone()].iter().zip(lines).all(|(old, line)| {
+            match line.ending(document.bytes()) {
+                [] => true,
+                ending => (ending == b"\r\n") == old.has_cr,
+            }
+        })
 }
 
 impl NewLines<'_> {
@@ -68,7 +85,11 @@ impl NewLines<'_> {
             new.extend_from_slice(&text);
             let is_last = index + 1 == change.added.len();
             if !(is_at_end && is_last && self.stays_open(line)) {
-                new.extend_from_slice(self.ending(index));
+                new.extend_from_slice(match (self.names_endings, line.has_cr) {
+                    (true, true) => b"\r\n",
+                    (true, false) => b"\n",
+                    (false, _) => self.ending(index),
+                });
             }
         }
         new

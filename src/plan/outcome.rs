@@ -90,7 +90,7 @@ pub fn diffs(path: &str, before: Option<&Document>, after: Option<&After>) -> Ve
 fn file_outcome(file: &PlannedFile, finds: &Finds, detail: Detail) -> FileOutcome {
     let path = file.path.shown().into_owned();
     let before = file.before.as_ref().map(|found| found.document.as_ref());
-    let made = detail.texts.then(|| spliced(file, before)).flatten();
+    let made = (detail.texts || is_replaced(file, before)).then(|| spliced(file, before)).flatten();
     let after = match &file.after {
         Some(After::Whole(document)) => Some(document.as_ref()),
         Some(After::Same) => before,
@@ -150,6 +150,12 @@ fn spliced(file: &PlannedFile, before: Option<&Document>) -> Option<Document> {
         (Some(After::Spliced(splices)), Some(before)) => Some(Document::new(splices.apply(before.bytes()))),
         _ => None,
     }
+}
+
+/// Tells whether one replacement is the whole file, as of a binary patch: then only the result tells what it is.
+fn is_replaced(file: &PlannedFile, before: Option<&Document>) -> bool {
+    matches!((&file.after, before), (Some(After::Spliced(splices)), Some(before))
+        if matches!(splices.list(), [only] if only.range == (0..before.bytes().len())))
 }
 
 fn opaque(before: Option<&Document>, after: Option<&Document>, detail: Detail) -> Option<Opaque> {

@@ -16,6 +16,8 @@ use crate::patch::Content;
 use crate::patch::Existing;
 use crate::patch::FileEdit;
 use crate::patch::Hunk;
+use crate::patch::LineHunk;
+use crate::patch::LineKind;
 use crate::report::Code;
 use crate::report::HunkMatch;
 use crate::report::Operation;
@@ -116,7 +118,7 @@ enum Now {
 }
 
 /// A file's content after the edits so far.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Version {
     /// The given file that it came from, by entry; `None` if it is all new.
     origin: Option<usize>,
@@ -124,6 +126,10 @@ struct Version {
     splices: Splices,
     /// The content, once an edit needed it whole.
     document: Option<Arc<Document>>,
+    /// The mode that the file gets; `None` keeps that of the origin.
+    mode: Option<u32>,
+    /// The origin stays where it is.
+    is_copy: bool,
 }
 
 impl Planner {
@@ -141,8 +147,8 @@ impl Planner {
     pub fn wants(&self, edit: &FileEdit) -> Vec<Want> {
         let follows_link = match edit.body {
             Body::Content(_) => true,
-            Body::Hunks(_) => edit.move_to.is_none(),
-            Body::Delete => false,
+            Body::Hunks(_) => source_follows_link(edit),
+            Body::Delete(_) => false,
         };
         let source = Want { path: edit.path.clone(), follows_link };
         let target = edit.move_to.clone().map(|path| Want { path, follows_link: false });
@@ -170,13 +176,14 @@ impl Planner {
     /// # Errors
     /// Every reason why it does not fit; then nothing has changed.
     pub fn plan(&mut self, number: usize, edit: &FileEdit) -> Result<PlannedEdit, Vec<Problem>> {
-        let planned = match &edit.body {
+        let planned = regular_modes(edit).map_err(|problem| vec![problem]).and_then(|()| match &edit.body {
             Body::Content(content) => {
                 self.plan_content(number, edit, content).map_err(|problem| vec![problem])
             }
-            Body::Delete => self.plan_delete(number, edit).map_err(|problem| vec![problem]),
+            Body::Delete(hunks) => self.plan_delete(number, edit, hunks),
+            Body::Hunks(hunks) if edit.is_copy => self.plan_copy(number, edit, hunks),
             Body::Hunks(hunks) => self.plan_hunks(number, edit, hunks),
-        };
+        });
         planned.map_err(|problems| {
             let path = edit.path.shown().into_owned();
             let placed = |problem: Problem| Problem {
@@ -194,7 +201,7 @@ impl Planner {
     pub fn probe(&mut self, edit: &FileEdit) -> (Placement, Option<Problem>) {
         let known = match &edit.body {
             Body::Content(content) => self.probe_content(edit, content),
-            Body::Delete => self.entry_of(&edit.path, false).map(|_| Placement::Unknown),
+            Body::Delete(_) => self.entry_of(&edit.path, false).map(|_| Placement::Unknown),
             Body::Hunks(hunks) => self.probe_hunk(edit, hunks),
         };
         match known {
@@ -228,7 +235,7 @@ impl Planner {
             source => source?,
         };
         let Some(hunk) = requested.last() else { return Ok(Placement::Unknown) };
-        let document = self.text_of(index)?;
+        let document = self.readable(index, std::slice::from_ref(hunk))?;
         if let Hunk::Replace(replace) = hunk {
             return hunks::probe_replace(&document, requested, replace);
         }
@@ -248,10 +255,14 @@ impl Planner {
     pub fn draft(&mut self, edit: &FileEdit, closed: usize) -> Option<PlannedEdit> {
         let Body::Hunks(requested) = &edit.body else { return None };
         let index = self.source(edit).ok()?;
-        let document = self.text_of(index).ok()?;
+        let document = self.readable(index, requested).ok()?;
         let planned = hunks::plan(&document, requested.get(..closed)?, 1, self.options).ok()?;
         Some(PlannedEdit {
-            operation: if edit.move_to.is_some() { Operation::Rename } else { Operation::Update },
+            operation: match &edit.move_to {
+                Some(_) if edit.is_copy => Operation::Copy,
+                Some(_) => Operation::Rename,
+                None => Operation::Update,
+            },
             before: Some(document),
             after: Some(After::Spliced(planned.splices)),
         })
@@ -308,11 +319,11 @@ impl Planner {
         Some(document)
     }
 
-    /// Returns what stands at an entry now, if it is text that can be edited.
-    fn text_of(&mut self, index: usize) -> Result<Arc<Document>, Problem> {
+    /// Returns what stands at an entry now, if it is something that these hunks can change.
+    fn readable(&mut self, index: usize, hunks: &[Hunk]) -> Result<Arc<Document>, Problem> {
         let path = self.entries[index].real.clone();
         let document = self.document(index).ok_or_else(|| not_a_file(&path, "gone"))?;
-        editable(&document, &path)?;
+        editable(&document, &path, hunks)?;
         Ok(document)
     }
 
@@ -387,8 +398,11 @@ impl Planner {
                 origin: None,
                 splices: Splices::default(),
                 document: Some(Arc::clone(&document)),
+                mode: None,
+                is_copy: false,
             }),
         );
+        self.set_mode(index, edit);
         let operation = if before.is_some() { Operation::Update } else { Operation::Create };
         Ok(PlannedEdit { operation, before, after: Some(After::Whole(document)) })
     }
@@ -416,13 +430,130 @@ impl Planner {
         }
     }
 
-    fn plan_delete(&mut self, number: usize, edit: &FileEdit) -> Result<PlannedEdit, Problem> {
-        let index = self.entry_of(&edit.path, false)?;
-        self.expect_file(index, &edit.path)?;
-        self.expect_hash(index, edit)?;
+    fn plan_delete(
+        &mut self,
+        number: usize,
+        edit: &FileEdit,
+        hunks: &[Hunk],
+    ) -> Result<PlannedEdit, Vec<Problem>> {
+        let one = |problem| vec![problem];
+        has_content(hunks).map_err(one)?;
+        let index = self.entry_of(&edit.path, false).map_err(one)?;
+        self.expect_file(index, &edit.path).map_err(one)?;
+        self.expect_hash(index, edit).map_err(one)?;
+        if !hunks.is_empty() || edit.move_to.is_some() {
+            self.expect_all_named(index, edit, hunks)?;
+        }
         let before = self.document(index);
         self.set(index, number, Now::Gone);
         Ok(PlannedEdit { operation: Operation::Delete, before, after: None })
+    }
+
+    /// Refuses a delete whose hunks don't name the whole file, or that takes a copy back which is none any more.
+    fn expect_all_named(
+        &mut self,
+        index: usize,
+        edit: &FileEdit,
+        hunks: &[Hunk],
+    ) -> Result<(), Vec<Problem>> {
+        let one = |problem| vec![problem];
+        let document = self.readable(index, hunks).map_err(one)?;
+        let options = Options { skips_applied: false, ..self.options };
+        let left = hunks::plan(&document, hunks, 1, options)?.splices.apply(document.bytes());
+        let (is_right, message) = match &edit.move_to {
+            Some(path) => {
+                let original = self.entry_of(path, false).map_err(one)?;
+                let original = self.document(original);
+                (
+                    original.is_some_and(|original| original.bytes() == left),
+                    format!("{} is not the copy of {} that the patch made", edit.path.shown(), path.shown()),
+                )
+            }
+            None => (
+                left == document.bytes()[..document.text_start()] || left.is_empty(),
+                format!("{} holds lines that the patch, which deletes it, does not name", edit.path.shown()),
+            ),
+        };
+        if is_right {
+            return Ok(());
+        }
+        Err(one(Problem::new(Code::Stale, message)
+            .with_hint("read the file again: a delete names all of its lines")))
+    }
+
+    /// Plans a copy. As git has it, it is made of the file before the patch; of what an earlier edit left there only if
+    /// its hunks don't fit the former.
+    fn plan_copy(
+        &mut self,
+        number: usize,
+        edit: &FileEdit,
+        requested: &[Hunk],
+    ) -> Result<PlannedEdit, Vec<Problem>> {
+        let one = |problem| vec![problem];
+        has_content(requested).map_err(one)?;
+        let source = self.source(edit).map_err(one)?;
+        let Some(target) = self.rename_target(edit, source).map_err(one)? else {
+            let message = format!("{} is copied onto itself", edit.path.shown());
+            return Err(one(Problem::new(Code::FileExists, message)));
+        };
+        let given = self
+            .found(source)
+            .map(|found| Arc::clone(&found.document))
+            .map(|document| (Version { origin: Some(source), ..Version::default() }, document));
+        let now = self.document(source).map(|document| (self.version(source), document));
+        let mut failed = Vec::new();
+        for (mut version, document) in given.into_iter().chain(now) {
+            let planned = editable(&document, &edit.path, requested)
+                .map_err(one)
+                .and_then(|()| hunks::plan(&document, requested, 1, self.options));
+            match planned {
+                Ok(planned) => {
+                    let after = match planned.splices.is_empty() {
+                        true => After::Same,
+                        false => After::Spliced(planned.splices.clone()),
+                    };
+                    version.is_copy = true;
+                    if !planned.splices.is_empty() {
+                        version.advance(planned.splices, Some(&document));
+                    }
+                    let matches = planned.matches.iter();
+                    self.entries[target]
+                        .finds
+                        .matches
+                        .extend(matches.map(|found| HunkMatch { edit: number, ..*found }));
+                    self.set(target, number, Now::Content(version));
+                    self.set_mode(target, edit);
+                    return Ok(PlannedEdit {
+                        operation: Operation::Copy,
+                        before: Some(document),
+                        after: Some(after),
+                    });
+                }
+                Err(problems) if failed.is_empty() => failed = problems,
+                Err(_) => {}
+            }
+        }
+        Err(failed)
+    }
+
+    /// Gives a planned file the mode that an edit names. Git tells only whether a file can be run, so of a file that is
+    /// there only that changes.
+    fn set_mode(&mut self, index: usize, edit: &FileEdit) {
+        let Some(wanted) = edit.mode else { return };
+        let mut version = self.version(index);
+        let current =
+            version.mode.or(version.origin.and_then(|origin| self.found(origin)).map(|file| file.mode));
+        let is_run = wanted & 0o111 != 0;
+        let mode = match current {
+            Some(current) if is_run => Some(current | (current & 0o444) >> 2),
+            Some(current) => Some(current & !0o111),
+            // A new file that is not run gets what the system gives.
+            None => is_run.then_some(wanted),
+        };
+        if mode != current {
+            version.mode = mode;
+            self.entries[index].now = Now::Content(version);
+        }
     }
 
     fn plan_hunks(
@@ -431,6 +562,7 @@ impl Planner {
         edit: &FileEdit,
         requested: &[Hunk],
     ) -> Result<PlannedEdit, Vec<Problem>> {
+        has_content(requested).map_err(|problem| vec![problem])?;
         let source = match self.source(edit) {
             Ok(source) => source,
             Err(missing) => {
@@ -444,15 +576,18 @@ impl Planner {
         if requested.is_empty() {
             let Some(target) = target? else {
                 self.touch(source, number);
+                self.set_mode(source, edit);
                 return Ok(PlannedEdit {
                     operation: Operation::Update,
                     before: self.document(source),
                     after: Some(After::Same),
                 });
             };
-            return Ok(self.rename(number, source, target, Splices::default()));
+            let planned = self.rename(number, source, target, Splices::default());
+            self.set_mode(target, edit);
+            return Ok(planned);
         }
-        let document = match self.text_of(source) {
+        let document = match self.readable(source, requested) {
             Ok(document) => document,
             Err(problem) => return Err(with_target_problem(target, vec![problem])),
         };
@@ -470,9 +605,14 @@ impl Planner {
             *finds.replacements.get_or_insert(0) += replacements;
         }
         match target {
-            Some(target) => Ok(self.rename(number, source, target, planned.splices)),
+            Some(target) => {
+                let planned = self.rename(number, source, target, planned.splices);
+                self.set_mode(target, edit);
+                Ok(planned)
+            }
             None => {
                 self.splice(source, number, planned.splices.clone());
+                self.set_mode(source, edit);
                 Ok(PlannedEdit {
                     operation: Operation::Update,
                     before: Some(document),
@@ -507,7 +647,7 @@ impl Planner {
             return Err(missing);
         }
         if !requested.is_empty() {
-            let document = self.text_of(target)?;
+            let document = self.readable(target, requested)?;
             let passing = Options { skips_applied: true, ..self.options };
             if !hunks::plan(&document, requested, 1, passing).is_ok_and(|rest| rest.splices.is_empty()) {
                 return Err(missing);
@@ -532,7 +672,7 @@ impl Planner {
     }
 
     fn source(&self, edit: &FileEdit) -> Result<usize, Problem> {
-        let index = self.entry_of(&edit.path, edit.move_to.is_none())?;
+        let index = self.entry_of(&edit.path, source_follows_link(edit))?;
         self.expect_file(index, &edit.path)?;
         Ok(index)
     }
@@ -574,9 +714,7 @@ impl Planner {
     fn version(&self, index: usize) -> Version {
         match &self.entries[index].now {
             Now::Content(version) => version.clone(),
-            Now::AsGiven | Now::Gone => {
-                Version { origin: Some(index), splices: Splices::default(), document: None }
-            }
+            Now::AsGiven | Now::Gone => Version { origin: Some(index), ..Version::default() },
         }
     }
 
@@ -637,13 +775,12 @@ impl Planner {
                 let is_here = version.origin == Some(index);
                 let moved_from =
                     version.origin.filter(|&origin| !is_here && self.moved_to(origin) == Some(index));
+                let copied_from =
+                    version.origin.filter(|_| version.is_copy && given.is_none() && moved_from.is_none());
+                let stays_relative = is_here || moved_from.is_some() || copied_from.is_some();
                 let after = match (version.origin, &version.document) {
-                    (Some(_), _) if version.splices.is_empty() && (is_here || moved_from.is_some()) => {
-                        After::Same
-                    }
-                    (Some(_), _) if is_here || moved_from.is_some() => {
-                        After::Spliced(version.splices.clone())
-                    }
+                    (Some(_), _) if version.splices.is_empty() && stays_relative => After::Same,
+                    (Some(_), _) if stays_relative => After::Spliced(version.splices.clone()),
                     (_, Some(document)) => After::Whole(Arc::clone(document)),
                     // A copy of a file whose own path was made anew: its bytes are written whole.
                     (Some(origin), None) => {
@@ -657,13 +794,21 @@ impl Planner {
                     return Some(PlannedFile {
                         from: Some(source.clone()),
                         source: Some(source),
+                        mode: version.mode,
                         ..planned(Operation::Rename, self.found(origin).cloned(), Some(after))
+                    });
+                }
+                if let Some(origin) = copied_from {
+                    return Some(PlannedFile {
+                        from: Some(self.entries[origin].real.clone()),
+                        mode: version.mode,
+                        ..planned(Operation::Copy, self.found(origin).cloned(), Some(after))
                     });
                 }
                 let operation = if given.is_some() { Operation::Update } else { Operation::Create };
                 let mode = version.origin.and_then(|origin| self.found(origin)).map(|file| file.mode);
                 Some(PlannedFile {
-                    mode: mode.filter(|_| given.is_none()),
+                    mode: version.mode.or(mode.filter(|_| given.is_none())),
                     ..planned(operation, given, Some(after))
                 })
             }
@@ -729,6 +874,36 @@ fn with_target_problem(
     problems
 }
 
+fn source_follows_link(edit: &FileEdit) -> bool {
+    edit.move_to.is_none() || edit.is_copy
+}
+
+/// Refuses links and submodules of a patch: only files are written.
+fn regular_modes(edit: &FileEdit) -> Result<(), Problem> {
+    let other =
+        [edit.mode, edit.mode_before].into_iter().flatten().find(|mode| mode & 0o170_000 != 0o100_000);
+    let Some(mode) = other else { return Ok(()) };
+    let what = match mode & 0o170_000 {
+        0o120_000 => "a symbolic link",
+        0o160_000 => "a submodule",
+        _ => "no regular file",
+    };
+    let message = format!("the patch makes or changes {} as {what} (mode {mode:06o})", edit.path.shown());
+    Err(Problem::new(Code::NotAFile, message)
+        .with_hint("only regular files are changed; leave this edit out"))
+}
+
+/// Refuses an edit of a binary file whose content the patch does not hold.
+fn has_content(hunks: &[Hunk]) -> Result<(), Problem> {
+    let is_empty = |hunk: &Hunk| matches!(hunk, Hunk::Binary(binary) if binary.new.is_none());
+    if !hunks.iter().any(is_empty) {
+        return Ok(());
+    }
+    let message = "the patch does not hold the content that this edit leads to";
+    Err(Problem::new(Code::Binary, message)
+        .with_hint("make the patch with 'git diff --binary'; what a delete does not name can't come back"))
+}
+
 fn file_exists(path: &PathText, is_equal: bool) -> Problem {
     let (message, hint) = if is_equal {
         ("exists already, with this very content", "--skip-applied passes over it")
@@ -748,8 +923,11 @@ fn not_a_file(path: &PathText, kind: &str) -> Problem {
         .with_path(path.shown())
 }
 
-fn editable(document: &Document, path: &PathText) -> Result<(), Problem> {
+fn editable(document: &Document, path: &PathText, hunks: &[Hunk]) -> Result<(), Problem> {
     use crate::text::Encoding;
+    if hunks.iter().all(|hunk| matches!(hunk, Hunk::Binary(_))) {
+        return Ok(());
+    }
     let problem = match document.encoding() {
         Encoding::Utf8 => return Ok(()),
         Encoding::Binary => {
@@ -761,6 +939,17 @@ fn editable(document: &Document, path: &PathText) -> Result<(), Problem> {
             format!("{} is encoded in {name}, which can't be edited yet", path.shown()),
         )
         .with_hint("convert it to UTF-8, or replace it whole with 'write'"),
+        // Whole lines are replaced as they are, if they are of the file's own encoding.
+        Encoding::Unknown if hunks.iter().all(|hunk| matches!(hunk, Hunk::Lines(_))) => {
+            if are_bytes_alike(hunks) {
+                return Ok(());
+            }
+            Problem::new(
+                Code::Unencodable,
+                format!("{} is not valid UTF-8, but the patch adds UTF-8 text to it", path.shown()),
+            )
+            .with_hint("write the added lines in the encoding of the file, or in ASCII")
+        }
         Encoding::Unknown => Problem::new(
             Code::Unencodable,
             format!("{} is not valid UTF-8 and can't be edited yet", path.shown()),
@@ -768,6 +957,21 @@ fn editable(document: &Document, path: &PathText) -> Result<(), Problem> {
         .with_hint("convert it to UTF-8, or replace it whole with 'write'"),
     };
     Err(problem.with_path(path.shown()))
+}
+
+/// Tells whether hunks can be in the encoding of a file that is not UTF-8: they add only ASCII, or are not UTF-8 either.
+fn are_bytes_alike(hunks: &[Hunk]) -> bool {
+    let lines = || {
+        hunks.iter().filter_map(|hunk| match hunk {
+            Hunk::Lines(hunk) => Some(hunk),
+            Hunk::Replace(_) | Hunk::Binary(_) => None,
+        })
+    };
+    let is_foreign = |text: &[u8]| std::str::from_utf8(text).is_err();
+    lines().flat_map(LineHunk::lines).any(|line| is_foreign(line.text))
+        || lines().flat_map(LineHunk::lines).all(|line| {
+            line.kind != LineKind::Insert || line.text.strip_prefix(UTF8_BOM).unwrap_or(line.text).is_ascii()
+        })
 }
 
 /// Returns content with the byte order mark and the line endings of the file that it replaces.
@@ -947,6 +1151,75 @@ mod tests {
             "*** Update File: a\n*** Move to: b\n@@\n-9\n",
             &["1 \"a\" hunk 1: HunkNotFound", "1 \"b\": FileExists"],
         );
+    }
+
+    /// Plans a unified diff over files; one line a planned file with its mode, or one a problem.
+    fn check_unified(files: &[(&str, &str)], patch: &str, expected: &[&str]) {
+        let parsed = crate::patch::parse(patch.as_bytes(), crate::patch::Dialect::Unified);
+        assert_eq!(parsed.malformed, None, "{patch}");
+        let mut planner = Planner::new(Options::default());
+        let mut said = Vec::new();
+        for (index, edit) in parsed.patch.edits.iter().enumerate() {
+            for want in planner.wants(edit) {
+                let given = given(&tree(files), &want.path);
+                planner.give(want, given);
+            }
+            let problems = planner.plan(index + 1, edit).err().into_iter().flatten();
+            said.extend(problems.map(|problem| format!("{:?}: {}", problem.code, problem.message)));
+        }
+        let mode = |file: &PlannedFile| file.mode.map(|mode| format!(" {mode:o}")).unwrap_or_default();
+        if said.is_empty() {
+            said.extend(planner.finish().files.iter().map(|file| shown(file) + &mode(file)));
+        }
+        assert_eq!(said, expected, "{patch}");
+    }
+
+    #[test]
+    fn modes_change_with_and_without_content() {
+        let mode = "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n";
+        check_unified(&[("a", "x\n")], mode, &["Update a: same 100755"]);
+        check_unified(
+            &[("a", "x\n")],
+            &format!("{mode}--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n"),
+            &["Update a: \"y\\n\" 100755"],
+        );
+        check_unified(
+            &[("a", "x\n")],
+            "diff --git a/a b/b\nold mode 100644\nnew mode 100755\nrename from a\nrename to b\n",
+            &["Rename b from a: same 100755"],
+        );
+        // The file has that mode already.
+        check_unified(
+            &[("a", "x\n")],
+            "diff --git a/a b/a\nold mode 100755\nnew mode 100644\n",
+            &["Update a: same"],
+        );
+    }
+
+    #[test]
+    fn a_copy_is_made_of_the_file_before_the_patch() {
+        let copy = "diff --git a/a b/b\nsimilarity index 90%\ncopy from a\ncopy to b\n";
+        check_unified(&[("a", "x\n")], copy, &["Copy b from a: same"]);
+        let edit = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n";
+        check_unified(
+            &[("a", "x\n")],
+            &format!("{edit}{copy}"),
+            &["Update a: \"y\\n\"", "Copy b from a: same"],
+        );
+        let with_hunk = |old: &str| format!("{edit}{copy}--- a/a\n+++ b/b\n@@ -1 +1 @@\n-{old}\n+z\n");
+        let both = ["Update a: \"y\\n\"", "Copy b from a: \"z\\n\""];
+        check_unified(&[("a", "x\n")], &with_hunk("x"), &both);
+        check_unified(&[("a", "x\n")], &with_hunk("y"), &both);
+        check_unified(&[("a", "x\n"), ("b", "")], copy, &["FileExists: b exists already"]);
+    }
+
+    #[test]
+    fn a_delete_names_all_or_is_refused() {
+        let delete = "--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n";
+        check_unified(&[("a", "x\n")], delete, &["Delete a: gone"]);
+        check_unified(&[("a", "x")], delete, &["Delete a: gone"]);
+        let message = "Stale: a holds lines that the patch, which deletes it, does not name";
+        check_unified(&[("a", "x\ny\n")], delete, &[message]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub fn hunks(text: &str) -> Vec<LineHunk> {
     };
     let lines = |hunk| match hunk {
         Hunk::Lines(lines) => lines,
-        Hunk::Replace(_) => panic!("no lines"),
+        Hunk::Replace(_) | Hunk::Binary(_) => panic!("no lines"),
     };
     hunks.into_iter().map(lines).collect()
 }

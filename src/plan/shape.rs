@@ -15,6 +15,8 @@ pub struct OldLine<'a> {
     pub is_deleted: bool,
     /// The file ends with it, without a newline.
     pub has_no_newline: bool,
+    /// The patch says that it ends in CRLF.
+    pub has_cr: bool,
 }
 
 /// A run of removed and added lines between two context lines.
@@ -59,6 +61,7 @@ impl<'a> Shape<'a> {
                     text: line.text,
                     is_deleted: line.kind == LineKind::Delete,
                     has_no_newline: line.has_no_newline,
+                    has_cr: line.has_cr,
                 });
             }
         }
@@ -110,6 +113,7 @@ impl<'a> Shape<'a> {
                 text: line.text,
                 is_deleted: false,
                 has_no_newline: line.has_no_newline,
+                has_cr: line.has_cr,
             }));
             next = change.deleted.end;
         }

@@ -315,8 +315,11 @@ impl State {
             PatchEvent::Malformed(problem) => self.malformed = Some((**problem).clone()),
             PatchEvent::HunkOpened { .. }
             | PatchEvent::ReplaceOpened
+            | PatchEvent::BinaryOpened { .. }
+            | PatchEvent::Binary { .. }
             | PatchEvent::Count { .. }
             | PatchEvent::Anchor { .. }
+            | PatchEvent::CarriageReturn
             | PatchEvent::NoNewline
             | PatchEvent::EndOfFile => {}
         }
@@ -333,9 +336,9 @@ impl State {
         let is_cut = match &edit.body {
             Body::Hunks(hunks) => match hunks.last() {
                 Some(Hunk::Lines(_)) => hunks.len() > live.closed_hunks,
-                Some(Hunk::Replace(_)) | None => false,
+                Some(Hunk::Replace(_) | Hunk::Binary(_)) | None => false,
             },
-            Body::Content(_) | Body::Delete => false,
+            Body::Content(_) | Body::Delete(_) => false,
         };
         if edit.path.bytes().is_empty() || is_cut {
             return;
@@ -415,7 +418,7 @@ fn file(index: usize, edit: &FileEdit, live: &LiveEdit, planner: Option<&mut Pla
 fn open_diffs(path: &str, edit: &FileEdit, live: &LiveEdit, planner: Option<&mut Planner>) -> Vec<FileDiff> {
     let hunks = match &edit.body {
         Body::Hunks(hunks) => hunks,
-        Body::Content(_) | Body::Delete => return request::growing_diffs(edit),
+        Body::Content(_) | Body::Delete(_) => return request::growing_diffs(edit),
     };
     let draft =
         planner.filter(|_| live.closed_hunks > 0).and_then(|planner| planner.draft(edit, live.closed_hunks));

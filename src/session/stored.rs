@@ -244,7 +244,7 @@ pub fn of_patch(patch: &Patch) -> (Vec<CardFile>, Vec<FileDiff>) {
         let (path, from) = request::paths(edit);
         let (added, removed) =
             hunks.iter().map(counts).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        let is_known = !matches!(edit.body, Body::Delete);
+        let is_known = !matches!(&edit.body, Body::Delete(hunks) if hunks.is_empty());
         files.push(CardFile {
             from,
             added: is_known.then_some(added),
@@ -298,7 +298,7 @@ pub fn requested(tool: &str, arguments: &str) -> Result<Requested, serde_json::E
         },
         "apply_patch" | "apply" => {
             let (files, diffs) = text(&mut fields, &["input", "patch", "patchText"])
-                .map(|input| of_patch(&parse(input.as_bytes(), Dialect::ApplyPatch).patch))
+                .map(|input| of_patch(&parse(input.as_bytes(), Dialect::Auto).patch))
                 .unwrap_or_default();
             return Ok(Requested {
                 files,

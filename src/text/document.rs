@@ -186,6 +186,11 @@ impl Document {
         &self.bytes()[self.bom_bytes..]
     }
 
+    /// Returns the document with its byte order mark as a part of its first line.
+    pub fn with_bom_as_text(&self) -> Self {
+        Document { bom_bytes: 0, ..self.clone() }
+    }
+
     /// Returns how the bytes encode text.
     pub fn encoding(&self) -> Encoding {
         self.encoding

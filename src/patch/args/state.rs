@@ -396,6 +396,7 @@ impl State {
                 say(PatchEvent::HunkOpened {
                     stated_old_start: Some(line),
                     stated_old_lines: Some(0),
+                    stated_new: None,
                     line_number: 0,
                 });
             }
