@@ -7,9 +7,9 @@ pub mod apply_patch;
 pub mod args;
 
 pub mod builder;
-pub mod detect;
 pub mod event;
 pub mod git_binary;
+pub mod held;
 pub mod lines;
 pub mod names;
 pub mod parser;

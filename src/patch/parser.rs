@@ -6,12 +6,15 @@ use crate::report::Problem;
 use super::Builder;
 use super::Patch;
 use super::PatchEvent;
+use super::apply_patch;
 use super::apply_patch::ApplyPatch;
-use super::detect::Detector;
+use super::held::HeldLines;
 use super::lines::LineBuffer;
 use super::lines::without_cr;
+use super::search_replace;
 use super::search_replace::Naming;
 use super::search_replace::SearchReplace;
+use super::unified;
 use super::unified::Unified;
 
 /// A patch format.
@@ -77,7 +80,7 @@ pub struct Parser {
 #[derive(Debug)]
 enum State {
     /// No marker has come.
-    Auto(Box<Detector>),
+    Auto(Box<HeldLines>),
     ApplyPatch(Box<ApplyPatch>),
     Unified(Box<Unified>),
     SearchReplace(Box<SearchReplace>),
@@ -100,10 +103,11 @@ impl State {
     /// all read.
     fn line(&mut self, reading: Reading, line_number: usize, line: &[u8], say: &mut Say<'_>) -> Read {
         match self {
-            State::Auto(detector) => match detector.line(line_number, line) {
-                Some(dialect) => self.settle(Reading { dialect, ..reading }, say),
-                None => Ok(()),
-            },
+            State::Auto(held) => {
+                let told = told(held.last(), line);
+                held.push(line_number, line);
+                told.map_or(Ok(()), |dialect| self.settle(Reading { dialect, ..reading }, say))
+            }
             State::ApplyPatch(parser) => parser.line(line_number, without_cr(line), say),
             State::Unified(parser) => parser.line(line_number, line, say),
             State::SearchReplace(parser) => parser.line(line_number, without_cr(line), say),
@@ -111,8 +115,8 @@ impl State {
     }
 
     fn settle(&mut self, reading: Reading, say: &mut Say<'_>) -> Read {
-        let State::Auto(detector) = std::mem::replace(self, State::of(reading)) else { return Ok(()) };
-        for (line_number, line) in detector.into_lines() {
+        let State::Auto(held) = std::mem::replace(self, State::of(reading)) else { return Ok(()) };
+        for (line_number, line) in held.into_lines() {
             self.line(reading, line_number, &line, say)?;
         }
         Ok(())
@@ -125,9 +129,9 @@ impl State {
         lines: usize,
         say: &mut Say<'_>,
     ) -> Read {
-        if let State::Auto(detector) = self {
+        if let State::Auto(held) = self {
             let last = unfinished.map_or(&b""[..], |(_, line)| line);
-            let told = detector.last(last);
+            let told = told(held.last(), last);
             self.settle(Reading { dialect: told.unwrap_or(UNTOLD), ..reading }, say)?;
             if told.is_none() {
                 let finished = self.finish(reading, unfinished, lines, say);
@@ -140,6 +144,20 @@ impl State {
             State::Unified(parser) => parser.finish(unfinished, lines, say),
             State::SearchReplace(parser) => parser.finish(unfinished, lines, say),
         }
+    }
+}
+
+/// Says which dialect a line, with the one before it, tells; both may have a CR. The first rule that knows it decides.
+fn told(before: &[u8], line: &[u8]) -> Option<Dialect> {
+    let (before, line) = (without_cr(before), without_cr(line));
+    if apply_patch::opens(line) {
+        Some(Dialect::ApplyPatch)
+    } else if unified::opens(before, line) {
+        Some(Dialect::Unified)
+    } else if search_replace::opens(line) {
+        Some(Dialect::SearchReplace)
+    } else {
+        None
     }
 }
 
@@ -255,4 +273,32 @@ pub fn parse(input: &[u8], reading: impl Into<Reading>) -> Parsed {
     parser.push(input, &mut take);
     parser.finish(&mut take);
     Parsed { patch: builder.into_patch(), dialect: parser.dialect(), notes, malformed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Option<(usize, Dialect)>) {
+        let mut held = HeldLines::default();
+        let told = text.split('\n').enumerate().find_map(|(index, line)| {
+            let told = told(held.last(), line.as_bytes());
+            held.push(index + 1, line.as_bytes());
+            Some((index + 1, told?))
+        });
+        assert_eq!(told, expected, "{text}");
+    }
+
+    #[test]
+    fn the_first_line_that_tells_decides() {
+        check("*** Begin Patch\n", Some((1, Dialect::ApplyPatch)));
+        check("prose\n```\n *** Begin Patch ***\n", Some((3, Dialect::ApplyPatch)));
+        check("*** Update File: a\n", Some((1, Dialect::ApplyPatch)));
+        check("f\n<<<<<<< SEARCH\n", Some((2, Dialect::SearchReplace)));
+        check("diff --git a/x b/x\n", Some((1, Dialect::Unified)));
+        check("see\n--- a/x\r\n+++ b/x\r\n", Some((3, Dialect::Unified)));
+        check("Index: x\n===================\n", Some((2, Dialect::Unified)));
+        check("*** x\n--- y\n***************\n", Some((3, Dialect::Unified)));
+        check("--- a title\n\n+++ no names\n*** bold\n", None);
+    }
 }

@@ -207,6 +207,20 @@ struct Numbers {
 type Read = Result<(), Box<Problem>>;
 type Say<'s> = dyn FnMut(PatchEvent<'_>) + 's;
 
+/// Tells whether a line, with the one before it, begins a patch of this dialect, or one that is refused by name.
+pub fn opens(before: &[u8], text: &[u8]) -> bool {
+    let heads: [&[u8]; 5] = [b"diff --git ", b"diff --cc ", b"diff --combined ", b"@@ -", b"Binary files "];
+    let is_row = |byte: u8| text.len() >= 15 && text.iter().all(|&other| other == byte);
+    let is_names =
+        before.strip_prefix(UTF8_BOM).unwrap_or(before).starts_with(b"--- ") && text.starts_with(b"+++ ");
+    let text_start = text.strip_prefix(UTF8_BOM).unwrap_or(text);
+    is_names
+        || heads.iter().any(|head| text_start.starts_with(head))
+        || before.starts_with(b"Index: ") && is_row(b'=')
+        // A context diff, which is refused by name.
+        || before.starts_with(b"--- ") && is_row(b'*')
+}
+
 impl Unified {
     /// Returns a parser that drops so many leading parts of each name.
     pub fn new(strip: Option<usize>) -> Self {
