@@ -29,6 +29,7 @@ use hunkwise::session::ReplayOptions;
 use hunkwise::session::format::Format;
 use hunkwise::session::format::dsh;
 use hunkwise::session::format::tape::TapeReader;
+use hunkwise::session::live::Input;
 use hunkwise::text::Document;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -238,7 +239,7 @@ fn previewed(
     piece: usize,
     interval_ms: u64,
 ) -> (Vec<Vec<FileDiff>>, Option<bool>) {
-    let mut live = Live::new(Dialect::ApplyPatch, interval_ms, Some(Options::default()));
+    let mut live = Live::new(Input::Text(None), None, interval_ms, Some(Options::default()));
     let mut last = Vec::new();
     let mut foretold = None;
     let mut fill = |planner: &mut Planner, edit: &FileEdit| fill(files, planner, edit);
@@ -475,7 +476,7 @@ proptest! {
     ) {
         let patch = scene.patch();
         let files = vec![("f".to_owned(), scene.old())];
-        let mut live = Live::new(Dialect::ApplyPatch, interval_ms, Some(Options::default()));
+        let mut live = Live::new(Input::Text(None), None, interval_ms, Some(Options::default()));
         let mut sent: Vec<(u64, PreviewEvent)> = Vec::new();
         let mut fill = |planner: &mut Planner, edit: &FileEdit| fill(&files, planner, edit);
         let mut now_ms = 0;

@@ -21,6 +21,7 @@ use crate::session::Live;
 use crate::session::format::tape::TapeError;
 use crate::session::format::tape::TapeReader;
 use crate::session::format::tape::tape_line;
+use crate::session::live::Input;
 
 use super::apply::options;
 use super::args::Globals;
@@ -216,7 +217,7 @@ impl<'a> Run<'a> {
         let locate = root.is_some().then(|| options(&args.matching));
         let is_json = console.is_json || args.output == PreviewOutput::Json;
         Ok(Run {
-            live: Live::new(args.dialect.map_or_else(Default::default, Into::into), args.interval, locate),
+            live: Live::new(Input::Text(args.dialect.map(Into::into)), None, args.interval, locate),
             root,
             screen: Screen::new(console.out_style, is_json, console.is_quiet),
             tape: TapeReader::default(),

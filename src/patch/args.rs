@@ -6,6 +6,8 @@
 use serde_json::Map;
 use serde_json::Value;
 
+use crate::report::Code;
+use crate::report::Problem;
 use crate::text::PathText;
 
 use super::Body;
@@ -13,8 +15,12 @@ use super::Content;
 use super::Existing;
 use super::FileEdit;
 use super::Hunk;
+use super::PatchEvent;
 use super::Replace;
 use super::ReplaceCount;
+use super::event::FileKind;
+use super::parser::Dialect;
+use super::parser::Parser;
 
 const PATH: &[&str] = &["file_path", "filePath", "path", "absolute_path", "filename", "target_file"];
 const OLD: &[&str] = &["old_string", "oldString", "old_text", "oldText", "old_str"];
@@ -23,6 +29,102 @@ const ALL: &[&str] = &["replace_all", "replaceAll", "allow_multiple"];
 const COUNT: &[&str] = &["expected_replacements", "expectedReplacements"];
 const CONTENT: &[&str] = &["content", "file_text", "contents"];
 const EDITS: &[&str] = &["edits"];
+const PATCH: &[&str] = &["input", "patch", "patch_text", "patchText", "diff"];
+
+/// The longest arguments that are taken, in bytes.
+pub const ARGS_CAP_BYTES: usize = 256 << 20;
+
+/// Reads the arguments of a tool call in pieces of any size; how they are cut never changes the events.
+///
+/// Nothing is said before the arguments are whole.
+#[derive(Debug)]
+pub struct Args {
+    tool: String,
+    held: Vec<u8>,
+    failed: bool,
+}
+
+impl Args {
+    /// Returns a reader for the arguments of that tool.
+    pub fn new(tool: &str) -> Self {
+        Args { tool: tool.to_ascii_lowercase(), held: Vec::new(), failed: false }
+    }
+
+    /// Takes a piece of the arguments.
+    pub fn push(&mut self, chunk: &[u8], say: &mut dyn FnMut(PatchEvent<'_>)) {
+        if self.failed {
+            return;
+        }
+        if self.held.len() + chunk.len() > ARGS_CAP_BYTES {
+            self.failed = true;
+            self.held = Vec::new();
+            say(malformed(format!("the arguments are longer than {ARGS_CAP_BYTES} bytes")));
+            return;
+        }
+        self.held.extend_from_slice(chunk);
+    }
+
+    /// Ends the arguments.
+    pub fn finish(&mut self, say: &mut dyn FnMut(PatchEvent<'_>)) {
+        if self.failed {
+            return;
+        }
+        self.failed = true;
+        let held = std::mem::take(&mut self.held);
+        if let Err(error) = self.read(&held, say) {
+            say(malformed(error.to_string()));
+        }
+    }
+
+    fn read(&self, held: &[u8], say: &mut dyn FnMut(PatchEvent<'_>)) -> Result<(), ArgsError> {
+        let object = object(held)?;
+        if self.tool.contains("patch") {
+            let patch = text(&object, PATCH)?;
+            let mut parser = Parser::new(Dialect::default());
+            parser.push(patch.as_bytes(), say);
+            parser.finish(say);
+            return Ok(());
+        }
+        match object.get("command").and_then(Value::as_str) {
+            Some("view") => return Ok(()),
+            Some("create") => say_edit(write(held)?, say),
+            Some(_) => say_edit(edit(held)?, say),
+            None if find(&object, CONTENT).is_some() => say_edit(write(held)?, say),
+            None => say_edit(edit(held)?, say),
+        }
+        Ok(())
+    }
+}
+
+fn malformed(message: String) -> PatchEvent<'static> {
+    PatchEvent::Malformed(Box::new(Problem::new(Code::Malformed, message)))
+}
+
+fn say_edit(edit: FileEdit, say: &mut dyn FnMut(PatchEvent<'_>)) {
+    let kind = match &edit.body {
+        Body::Content(content) if content.existing == Existing::Refuse => FileKind::Create,
+        Body::Content(_) => FileKind::Write,
+        Body::Hunks(_) => FileKind::Update,
+        Body::Delete => FileKind::Delete,
+    };
+    say(PatchEvent::FileOpened { path: edit.path, kind, line_number: 0 });
+    match edit.body {
+        Body::Content(content) => say(PatchEvent::Bytes { bytes: &content.bytes }),
+        Body::Hunks(hunks) => {
+            for hunk in hunks {
+                let Hunk::Replace(replace) = hunk else { continue };
+                say(PatchEvent::ReplaceOpened);
+                say(PatchEvent::Count { count: replace.count });
+                say(PatchEvent::Old { text: &replace.old });
+                say(PatchEvent::OldDone);
+                say(PatchEvent::New { text: &replace.new });
+                say(PatchEvent::HunkClosed);
+            }
+        }
+        Body::Delete => {}
+    }
+    say(PatchEvent::FileClosed);
+}
 
 /// What is wrong with tool arguments.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

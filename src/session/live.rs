@@ -11,6 +11,7 @@ use crate::patch::FileEdit;
 use crate::patch::Hunk;
 use crate::patch::Parser;
 use crate::patch::PatchEvent;
+use crate::patch::args::Args;
 use crate::patch::request;
 use crate::plan::Options;
 use crate::plan::Planner;
@@ -29,14 +30,49 @@ pub type Fill<'f> = dyn FnMut(&mut Planner, &FileEdit) + 'f;
 /// Takes what is shown.
 pub type Emit<'e> = dyn FnMut(&PreviewEvent) + 'e;
 
+/// What a call's input is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// The text of a patch; without a dialect, it is told from the text.
+    Text(Option<Dialect>),
+    /// The arguments of a tool, as JSON.
+    Arguments {
+        /// The tool.
+        tool: String,
+    },
+}
+
 /// A call while it streams.
 #[derive(Debug)]
 pub struct Live {
-    parser: Parser,
+    source: Source,
+    call_id: Option<String>,
     state: State,
     throttle: Throttle,
     seq: u64,
     is_finished: bool,
+}
+
+#[derive(Debug)]
+enum Source {
+    Text(Parser),
+    Arguments(Args),
+}
+
+impl Source {
+    fn push(&mut self, chunk: &[u8], say: &mut dyn FnMut(PatchEvent<'_>)) {
+        match self {
+            Source::Text(parser) => parser.push(chunk, say),
+            Source::Arguments(args) => args.push(chunk, say),
+        }
+    }
+
+    fn finish(&mut self, say: &mut dyn FnMut(PatchEvent<'_>)) {
+        match self {
+            Source::Text(parser) => parser.finish(say),
+            Source::Arguments(args) => args.finish(say),
+        }
+    }
 }
 
 /// What is known so far; apart from the parser, so that its events can be folded in while it reads.
@@ -65,9 +101,14 @@ struct LiveEdit {
 
 impl Live {
     /// Returns a call of which nothing has come. Without `locate`, no file is asked for and nothing is placed.
-    pub fn new(dialect: Dialect, interval_ms: u64, locate: Option<Options>) -> Self {
+    pub fn new(input: Input, call_id: Option<String>, interval_ms: u64, locate: Option<Options>) -> Self {
+        let source = match input {
+            Input::Text(dialect) => Source::Text(Parser::new(dialect.unwrap_or_default())),
+            Input::Arguments { tool } => Source::Arguments(Args::new(&tool)),
+        };
         Live {
-            parser: Parser::new(dialect),
+            source,
+            call_id,
             state: State {
                 builder: Builder::default(),
                 planner: locate.map(Planner::new),
@@ -89,8 +130,8 @@ impl Live {
             return;
         }
         self.state.has_changed = false;
-        let Live { parser, state, .. } = self;
-        parser.push(chunk, &mut |event| state.fold(&event, fill));
+        let Live { source, state, .. } = self;
+        source.push(chunk, &mut |event| state.fold(&event, fill));
         if self.state.has_changed && self.throttle.changed(now_ms) {
             self.preview(emit);
         }
@@ -144,8 +185,8 @@ impl Live {
         self.is_finished = true;
         self.state.has_changed = false;
         if is_whole {
-            let Live { parser, state, .. } = self;
-            parser.finish(&mut |event| state.fold(&event, fill));
+            let Live { source, state, .. } = self;
+            source.finish(&mut |event| state.fold(&event, fill));
         }
         if self.throttle.flush() | self.state.has_changed {
             self.preview(emit);
@@ -165,7 +206,7 @@ impl Live {
         let event = PreviewEvent::Finish {
             schema: PreviewSchema::V1,
             seq: self.next_seq(),
-            call_id: None,
+            call_id: self.call_id.clone(),
             ok: !self.is_malformed(),
             fits,
             error: outcome::error_report(problems),
@@ -184,7 +225,7 @@ impl Live {
         emit(&PreviewEvent::Preview {
             schema: PreviewSchema::V1,
             seq,
-            call_id: None,
+            call_id: self.call_id.clone(),
             tentative: true,
             files,
         });
