@@ -10,6 +10,7 @@ use crate::patch::Dialect;
 use crate::patch::FileEdit;
 use crate::patch::Hunk;
 use crate::patch::Parser;
+use crate::patch::Patch;
 use crate::patch::PatchEvent;
 use crate::patch::args::Args;
 use crate::patch::request;
@@ -40,6 +41,15 @@ pub enum Input {
         /// The tool.
         tool: String,
     },
+}
+
+/// What the calls of one run share; each gets it lent for the time of one step.
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// Absent if nothing is to be located.
+    pub planner: Option<Planner>,
+    /// Position of the next event among all of the run.
+    pub seq: u64,
 }
 
 /// A call while it streams.
@@ -176,6 +186,40 @@ impl Live {
     /// Ends the call although more of it may come: what still waits goes out, then the finish event.
     pub fn stop(&mut self, emit: &mut Emit<'_>) {
         self.end(false, &mut |_, _| {}, emit);
+    }
+
+    /// Ends the call although it is not whole, and says why; the last certain state goes out before.
+    pub fn cut(&mut self, problem: Problem, emit: &mut Emit<'_>) {
+        if !self.is_finished {
+            self.state.malformed.get_or_insert(problem);
+        }
+        self.stop(emit);
+    }
+
+    /// Exchanges planner and numbering with what the calls of a run share: once to lend them, once to give them back.
+    pub fn exchange(&mut self, shared: &mut Shared) {
+        std::mem::swap(&mut self.state.planner, &mut shared.planner);
+        std::mem::swap(&mut self.seq, &mut shared.seq);
+    }
+
+    /// Tells whether the finish event is out.
+    pub fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+
+    /// Returns what is malformed.
+    pub fn malformed(&self) -> Option<&Problem> {
+        self.state.malformed.as_ref()
+    }
+
+    /// Returns the patch so far.
+    pub fn patch(&self) -> &Patch {
+        self.state.builder.patch()
+    }
+
+    /// Gives the patch back.
+    pub fn into_patch(self) -> Patch {
+        self.state.builder.into_patch()
     }
 
     fn end(&mut self, is_whole: bool, fill: &mut Fill<'_>, emit: &mut Emit<'_>) {

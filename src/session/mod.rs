@@ -8,6 +8,7 @@ pub mod format;
 pub mod frame;
 pub mod live;
 pub mod pair;
+pub mod sse;
 pub mod stored;
 pub mod throttle;
 
