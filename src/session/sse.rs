@@ -47,7 +47,6 @@ pub struct Payload<'a> {
 #[derive(Debug)]
 pub struct Payloads {
     kind: Kind,
-    skipped_long: usize,
 }
 
 #[derive(Debug)]
@@ -68,7 +67,7 @@ impl Payloads {
             Framing::Sse => Kind::Sse(Sse { cap_bytes, ..Sse::default() }),
             Framing::Lines => Kind::Lines(Frame::with_cap(cap_bytes)),
         };
-        Payloads { kind, skipped_long: 0 }
+        Payloads { kind }
     }
 
     /// Takes the next block and lends every payload that ends in it. Blank ones are left out.
