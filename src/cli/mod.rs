@@ -14,6 +14,7 @@ mod edit;
 mod environment;
 mod exit;
 mod fail;
+mod feed;
 mod generate;
 mod preview;
 mod replay;

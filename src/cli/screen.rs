@@ -3,12 +3,16 @@
 use std::io;
 use std::io::IsTerminal;
 use std::io::Write;
+use std::path::Path;
 
+use crate::render::acp::Acp;
+use crate::render::codex;
 use crate::render::json;
 use crate::render::style::Style;
 use crate::render::terminal;
 use crate::report::PreviewEvent;
 
+use super::args::PreviewOutput;
 use super::environment;
 use super::streams;
 
@@ -26,6 +30,8 @@ pub struct Screen {
 enum Kind {
     Silent,
     Json,
+    Codex,
+    Acp(Acp),
     Appended,
     /// A terminal; so many rows of the last frame can be drawn over, and it was cut to fit the screen.
     Redrawn {
@@ -36,14 +42,16 @@ enum Kind {
 
 impl Screen {
     /// Returns the screen for the output that was asked for.
-    pub fn new(style: Style, is_json: bool, is_quiet: bool) -> Self {
+    pub fn new(style: Style, output: PreviewOutput, is_quiet: bool, base: &Path) -> Self {
         let redraws =
             io::stdout().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb");
-        let kind = match (is_json, is_quiet) {
-            (true, _) => Kind::Json,
-            (false, true) => Kind::Silent,
-            (false, false) if redraws => Kind::Redrawn { rows: 0, cut: None },
-            (false, false) => Kind::Appended,
+        let kind = match (output, is_quiet) {
+            (PreviewOutput::Json, _) => Kind::Json,
+            (PreviewOutput::Codex, _) => Kind::Codex,
+            (PreviewOutput::Acp, _) => Kind::Acp(Acp::new(&base.to_string_lossy())),
+            (PreviewOutput::Card, true) => Kind::Silent,
+            (PreviewOutput::Card, false) if redraws => Kind::Redrawn { rows: 0, cut: None },
+            (PreviewOutput::Card, false) => Kind::Appended,
         };
         Screen { kind, style }
     }
@@ -58,6 +66,8 @@ impl Screen {
             Kind::Silent => return Ok(()),
             // Straight to the stream: a state can be as large as the patch.
             Kind::Json => return streams::try_print(|out| json::line(out, event)),
+            Kind::Codex => return streams::try_print(|out| codex::event(out, event)),
+            Kind::Acp(acp) => return streams::try_print(|out| acp.event(out, event)),
             Kind::Appended => terminal::preview(&mut frame, event, &self.style, None)?,
             Kind::Redrawn { rows, cut } => {
                 // A row that is wider than the terminal takes two of its rows, and the next frame would leave one
