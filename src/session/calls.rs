@@ -162,7 +162,7 @@ pub struct Step<'a, 'f, 'e> {
 /// How a call ends.
 enum Ending {
     Whole,
-    Cut(Problem),
+    Cut(Box<Problem>),
     /// More may come, but nobody wants it.
     Stopped,
 }
@@ -375,7 +375,7 @@ impl Calls {
     fn open_envelope(&mut self, index: usize, path: &str, operation: Operation, step: &mut Step<'_, '_, '_>) {
         if path.trim().is_empty() || path.contains(['\n', '\r']) {
             let message = "the call names no path that can be a file's".to_owned();
-            self.close(index, Ending::Cut(Problem::new(Code::Malformed, message)), step);
+            self.close(index, Ending::Cut(Box::new(Problem::new(Code::Malformed, message))), step);
             return;
         }
         let verb = match operation {
@@ -455,7 +455,7 @@ impl Calls {
                 }
                 self.lend(index, step, |live, fill, emit| live.finish(fill, emit));
             }
-            Ending::Cut(problem) => self.lend(index, step, |live, _, emit| live.cut(problem, emit)),
+            Ending::Cut(problem) => self.lend(index, step, |live, _, emit| live.cut(*problem, emit)),
             Ending::Stopped => self.lend(index, step, |live, _, emit| live.stop(emit)),
         }
         // Order tells later calls which came first.
@@ -571,7 +571,7 @@ fn owned(key: CallKey<'_>) -> CallKey<'static> {
     }
 }
 
-fn incomplete(reason: &str) -> Problem {
-    Problem::new(Code::Malformed, format!("the call is incomplete: {reason}"))
-        .with_hint("send the whole call again; split a long change into several calls")
+fn incomplete(reason: &str) -> Box<Problem> {
+    let problem = Problem::new(Code::Malformed, format!("the call is incomplete: {reason}"));
+    Box::new(problem.with_hint("send the whole call again; split a long change into several calls"))
 }

@@ -188,7 +188,7 @@ impl StreamReader {
         self.unreadable
     }
 
-    /// Reads one payload; `[DONE]` and what is not known are passed over.
+    /// Reads one payload; what is not known is passed over. `[DONE]` ends every call.
     ///
     /// ```
     /// use hunkwise::session::event::LiveEvent;
@@ -203,7 +203,9 @@ impl StreamReader {
     /// ```
     pub fn read(&mut self, payload: &[u8], is_torn: bool, say: &mut Say<'_>) {
         let payload = payload.trim_ascii();
-        if payload == b"[DONE]" || payload.is_empty() {
+        if payload == b"[DONE]" {
+            // Some servers give no reason why a message ended.
+            say(LiveEvent::End { calls: Scope::All, whole: None });
             return;
         }
         let result = match std::str::from_utf8(payload) {
