@@ -52,6 +52,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('--match', '--match', [CompletionResultType]::ParameterName, 'The most lenient way of matching that may decide where a hunk goes; each allows all before it')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--text-patches', '--text-patches', [CompletionResultType]::ParameterName, 'Also preview patches that stand in the text of a model''s stream, from *** Begin Patch to *** End Patch')
             [CompletionResult]::new('--fail-fast', '--fail-fast', [CompletionResultType]::ParameterName, 'End with status 1 as soon as something can''t fit the files; without it that is shown, and the status is 0')
             [CompletionResult]::new('--no-locate', '--no-locate', [CompletionResultType]::ParameterName, 'Look at no file: show only what the patch says, without line numbers')
             [CompletionResult]::new('--first-match', '--first-match', [CompletionResultType]::ParameterName, 'Where a hunk fits several places take the first, as Codex does, instead of refusing')
@@ -68,6 +69,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
         }
         'hunkwise;apply' {
             [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'The patch format')
+            [CompletionResult]::new('--transport', '--transport', [CompletionResultType]::ParameterName, 'Read a stream and apply each call as it completes, one commit a call; results are JSON Lines with --json')
             [CompletionResult]::new('--match', '--match', [CompletionResultType]::ParameterName, 'The most lenient way of matching that may decide where a hunk goes; each allows all before it')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Append the call and its result to this session log (nothing is logged with --check)')
             [CompletionResult]::new('--call-id', '--call-id', [CompletionResultType]::ParameterName, 'The id of the call in the log and in JSON; a log numbers its calls if it is absent')
@@ -75,6 +77,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Accept a patch that holds no file edit')
+            [CompletionResult]::new('--stop', '--stop', [CompletionResultType]::ParameterName, 'With --transport: end at the first call that is refused')
             [CompletionResult]::new('--first-match', '--first-match', [CompletionResultType]::ParameterName, 'Where a hunk fits several places take the first, as Codex does, instead of refusing')
             [CompletionResult]::new('--skip-applied', '--skip-applied', [CompletionResultType]::ParameterName, 'Pass over hunks that are applied already, instead of refusing')
             [CompletionResult]::new('--allow-overwrite', '--allow-overwrite', [CompletionResultType]::ParameterName, 'Let an added or moved file replace one that is there')

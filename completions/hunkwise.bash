@@ -111,7 +111,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__apply)
-            opts="-q -h -V --dialect --allow-empty --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --allow-git-dir --root --color --json --quiet --help --version"
+            opts="-q -h -V --dialect --allow-empty --transport --stop --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --allow-git-dir --root --color --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -119,6 +119,10 @@ _hunkwise() {
             case "${prev}" in
                 --dialect)
                     COMPREPLY=($(compgen -W "apply-patch" -- "${cur}"))
+                    return 0
+                    ;;
+                --transport)
+                    COMPREPLY=($(compgen -W "auto text sse jsonl tape" -- "${cur}"))
                     return 0
                     ;;
                 --match)
@@ -449,7 +453,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__preview)
-            opts="-q -h -V --interval --dialect --transport --fail-fast --no-locate --record --output --match --first-match --skip-applied --allow-overwrite --root --color --json --quiet --help --version"
+            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --record --output --match --first-match --skip-applied --allow-overwrite --root --color --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -464,7 +468,7 @@ _hunkwise() {
                     return 0
                     ;;
                 --transport)
-                    COMPREPLY=($(compgen -W "auto text tape" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto text sse jsonl tape" -- "${cur}"))
                     return 0
                     ;;
                 --record)
@@ -472,7 +476,7 @@ _hunkwise() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "card json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "card json codex acp" -- "${cur}"))
                     return 0
                     ;;
                 --match)

@@ -48,6 +48,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand --match 'The most lenient way of matching that may decide where a hunk goes; each allows all before it'
             cand --root 'The folder that relative paths start at and that no change may leave'
             cand --color 'When to use colours'
+            cand --text-patches 'Also preview patches that stand in the text of a model''s stream, from *** Begin Patch to *** End Patch'
             cand --fail-fast 'End with status 1 as soon as something can''t fit the files; without it that is shown, and the status is 0'
             cand --no-locate 'Look at no file: show only what the patch says, without line numbers'
             cand --first-match 'Where a hunk fits several places take the first, as Codex does, instead of refusing'
@@ -63,6 +64,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
         }
         &'hunkwise;apply'= {
             cand --dialect 'The patch format'
+            cand --transport 'Read a stream and apply each call as it completes, one commit a call; results are JSON Lines with --json'
             cand --match 'The most lenient way of matching that may decide where a hunk goes; each allows all before it'
             cand --log 'Append the call and its result to this session log (nothing is logged with --check)'
             cand --call-id 'The id of the call in the log and in JSON; a log numbers its calls if it is absent'
@@ -70,6 +72,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand --root 'The folder that relative paths start at and that no change may leave'
             cand --color 'When to use colours'
             cand --allow-empty 'Accept a patch that holds no file edit'
+            cand --stop 'With --transport: end at the first call that is refused'
             cand --first-match 'Where a hunk fits several places take the first, as Codex does, instead of refusing'
             cand --skip-applied 'Pass over hunks that are applied already, instead of refusing'
             cand --allow-overwrite 'Let an added or moved file replace one that is there'

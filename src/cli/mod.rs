@@ -7,6 +7,7 @@
 
 mod apply;
 mod apply_patch;
+mod apply_stream;
 mod args;
 mod change;
 mod demo;

@@ -40,10 +40,14 @@ use super::streams::stdin_is_terminal;
 const QUEUED_CHUNKS: usize = 64;
 
 /// What the threads tell the main loop.
-enum Message {
+pub enum Message {
+    /// Bytes of the input.
     Chunk(Vec<u8>),
+    /// Its end.
     End,
+    /// It can't be read any further.
     Failed(io::Error),
+    /// A signal that ends the run.
     Interrupted,
 }
 
@@ -120,7 +124,7 @@ pub fn play(
 }
 
 /// Starts the threads that read the input and listen for signals.
-fn listen(input: Option<&Path>) -> Result<mpsc::Receiver<Message>, Fail> {
+pub fn listen(input: Option<&Path>) -> Result<mpsc::Receiver<Message>, Fail> {
     let (sender, messages) = mpsc::sync_channel(QUEUED_CHUNKS);
     let signals = sender.clone();
     if let Ok(mut pending) =

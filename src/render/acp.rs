@@ -16,6 +16,7 @@ use crate::report::AcpParams;
 use crate::report::AcpText;
 use crate::report::AcpUpdate;
 use crate::report::ErrorReport;
+use crate::report::FileDiff;
 use crate::report::Operation;
 use crate::report::PreviewEvent;
 use crate::report::PreviewFile;
@@ -82,7 +83,7 @@ impl Acp {
         let diffs = file.diffs.iter().map(|diff| AcpContent::Diff {
             path: path.clone(),
             old_text: diff.old_text.clone(),
-            new_text: diff.new_text.clone(),
+            new_text: new_text(file, diff),
         });
         diffs.collect()
     }
@@ -91,6 +92,15 @@ impl Acp {
         let line = file.diffs.iter().find_map(|diff| diff.new_start);
         AcpLocation { path: self.absolute(&file.path), line }
     }
+}
+
+/// Returns the new side; of a new file all of it, with the final newline that hunks lack.
+fn new_text(file: &PreviewFile, diff: &FileDiff) -> String {
+    let mut text = diff.new_text.clone();
+    if file.operation == Operation::Create && diff.new_start.is_some() && !diff.new_no_newline {
+        text.push('\n');
+    }
+    text
 }
 
 fn title(files: &[PreviewFile]) -> String {
