@@ -275,10 +275,12 @@ fn stream_json_of_claude_code_repeats_its_calls() {
     payloads.extend(anthropic(0, "t1", "Edit", EDIT).iter().map(wrap));
     let input: Value = serde_json::from_str(EDIT).unwrap();
     let block = json!({"type": "tool_use", "id": "t1", "name": "Edit", "input": input});
-    let whole = json!({"type": "assistant", "message": {"content": [block]}, "session_id": "s"});
+    let whole = json!({"type": "assistant", "message": {"content": [block.clone()]}, "session_id": "s"});
     payloads.push(whole.clone());
     check_edit(&payloads, "t1");
     check_edit(&[whole], "t1");
+    let stored = json!({"type": "assistant", "message": {"content": [block]}, "uuid": "u", "sessionId": "s"});
+    check_edit(&[stored], "t1");
 }
 
 #[test]
@@ -492,6 +494,13 @@ fn patches_in_the_text_count_only_on_demand() {
     check(&payloads, &[]);
     let wanted = done("-");
     check_with(&payloads, &["- hat.rs +0 -0 Unknown", &wanted[0], &wanted[1]], true);
+}
+
+#[test]
+fn events_that_lost_their_blank_lines_are_read_at_the_end() {
+    let input: String = responses(0, "c", PATCH).iter().map(|payload| format!("data: {payload}\n")).collect();
+    let wanted = done("c");
+    assert_eq!(run(Framing::Sse, &[input.as_bytes()], false)[1..], wanted);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //! A call's arguments come whole, in `rawInput`. An agent that sends none may send the change as diff blocks: those
 //! become the arguments of an edit or a write.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -70,17 +72,6 @@ struct Meta<'a> {
 struct Named<'a> {
     #[serde(borrow)]
     tool_name: Option<Text<'a>>,
-}
-
-/// The keys by which the arguments of an edit are known where no tool is named.
-#[derive(Deserialize)]
-struct Shape<'a> {
-    #[serde(borrow, alias = "oldString", alias = "old_str", alias = "oldText", alias = "edits")]
-    old_string: Option<&'a RawValue>,
-    #[serde(borrow, alias = "file_text")]
-    content: Option<&'a RawValue>,
-    #[serde(borrow, alias = "patch", alias = "patchText", alias = "patch_text")]
-    input: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -172,15 +163,18 @@ impl Acp {
     }
 }
 
-/// Returns the kind of tool that takes such arguments.
+/// Returns the kind of tool that takes such arguments, where none is named.
 fn shape(input: &str) -> Option<&'static str> {
-    let shape: Shape<'_> = serde_json::from_str(input).ok()?;
-    match (shape.old_string, shape.content, shape.input) {
-        (Some(_), _, _) => Some("edit"),
-        (None, Some(_), _) => Some("write"),
-        (None, None, Some(input)) if input.get().contains("*** Begin Patch") => Some("apply_patch"),
-        _ => None,
+    let keys: HashMap<Text<'_>, &RawValue> = serde_json::from_str(input).ok()?;
+    let has = |names: &[&str]| names.iter().find_map(|name| keys.get(*name));
+    if has(&["old_string", "oldString", "old_str", "oldText", "old_text", "edits"]).is_some() {
+        return Some("edit");
     }
+    if has(&["content", "file_text", "contents"]).is_some() {
+        return Some("write");
+    }
+    let patch = has(&["input", "patch", "patchText", "patch_text"])?;
+    patch.get().contains("*** Begin Patch").then_some("apply_patch")
 }
 
 /// Returns tool and arguments that ask for what the first diff block shows.

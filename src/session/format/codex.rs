@@ -73,8 +73,10 @@ struct Item<'a> {
 
 #[derive(Deserialize)]
 struct Command<'a> {
-    #[serde(borrow, alias = "cmd")]
+    #[serde(borrow)]
     command: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cmd: Option<&'a RawValue>,
 }
 
 /// One change, in the spelling of either list.
@@ -86,8 +88,12 @@ struct Change<'a> {
     kind: Option<&'a RawValue>,
     #[serde(borrow, rename = "type")]
     tag: Option<Text<'a>>,
-    #[serde(borrow, alias = "unified_diff", alias = "content")]
+    #[serde(borrow)]
     diff: Option<Text<'a>>,
+    #[serde(borrow)]
+    unified_diff: Option<Text<'a>>,
+    #[serde(borrow)]
+    content: Option<Text<'a>>,
     #[serde(borrow)]
     move_path: Option<Text<'a>>,
 }
@@ -163,7 +169,10 @@ fn is_shell(name: Option<&str>) -> bool {
 
 /// Says the patch that a shell command holds, if it holds one for the folder that the session runs in.
 fn say_command(id: &str, raw: Option<&RawValue>, say: &mut Say<'_>) {
-    let Some(command) = lenient::<Command<'_>>(raw).and_then(|command| command.command) else { return };
+    let Some(command) = lenient::<Command<'_>>(raw).and_then(|command| command.command.or(command.cmd))
+    else {
+        return;
+    };
     let words: Vec<String> = match serde_json::from_str::<String>(command.get()) {
         Ok(line) => vec![line],
         Err(_) => serde_json::from_str(command.get()).unwrap_or_default(),
@@ -208,7 +217,8 @@ fn push_change(path: &str, change: &Change<'_>, patch: &mut String) {
     let kind: Option<ChangeKind<'_>> = lenient(change.kind);
     let tag = change.tag.as_deref().or(kind.as_ref().map(|kind| &*kind.tag)).unwrap_or_default();
     let target = change.move_path.as_deref().or(kind.as_ref().and_then(|kind| kind.move_path.as_deref()));
-    let diff = change.diff.as_deref().unwrap_or_default();
+    let diff = [&change.diff, &change.unified_diff, &change.content];
+    let diff = diff.into_iter().flatten().next().map_or("", |diff| diff);
     if path.is_empty() || path.contains('\n') {
         return;
     }

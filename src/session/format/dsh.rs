@@ -672,8 +672,10 @@ struct LiveData<'a> {
     index: u64,
     #[serde(borrow)]
     chunk: Option<LiveChunk<'a>>,
-    #[serde(borrow, alias = "callId")]
+    #[serde(borrow)]
     id: Option<Text<'a>>,
+    #[serde(borrow)]
+    call_id: Option<Text<'a>>,
     #[serde(borrow)]
     name: Option<Text<'a>>,
     #[serde(borrow)]
@@ -749,7 +751,7 @@ pub(super) fn read_live(text: &str, say: &mut Say<'_>) -> serde_json::Result<boo
                 say(LiveEvent::Text { text: Words::Quoted(text.get()) });
             }
         }
-        ("tool/call", LiveData { id: Some(id), name, arguments, .. }) => {
+        ("tool/call", LiveData { call_id: Some(id), name, arguments, .. }) => {
             let key = CallKey::Id(id.0.clone());
             begin_live(key.clone(), Some(id), name, say);
             let whole = arguments.map(|raw| Words::Quoted(raw.get()));

@@ -10,6 +10,7 @@ mod openai;
 pub mod stream;
 pub mod tape;
 
+use std::borrow::Borrow;
 use std::borrow::Cow;
 use std::ops::Deref;
 
@@ -102,7 +103,7 @@ fn json_into(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
 }
 
 /// A string that is borrowed where it has no escape; serde borrows inside an `Option` only through such a type.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
 #[serde(transparent)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -110,6 +111,12 @@ impl Deref for Text<'_> {
     type Target = str;
 
     fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for Text<'_> {
+    fn borrow(&self) -> &str {
         &self.0
     }
 }

@@ -125,8 +125,10 @@ struct ToolCall<'a> {
 struct Function<'a> {
     #[serde(borrow)]
     name: Option<Text<'a>>,
-    #[serde(borrow, alias = "input")]
+    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
 }
 
 /// Reads one payload; tells whether it is one of these streams.
@@ -259,7 +261,7 @@ fn read_tool_call(key: CallKey<'_>, call: ToolCall<'_>, say: &mut Say<'_>) {
         let begin = LiveBegin { key: key.clone(), alias: None, call_id, tool: name.0, body, repeats: false };
         say(LiveEvent::Begin(begin));
     }
-    match function.arguments.map(RawValue::get) {
+    match function.arguments.or(function.input).map(RawValue::get) {
         None | Some("\"\"") => {}
         Some(quoted) if quoted.starts_with('"') => say(LiveEvent::Delta { key, text: Words::Quoted(quoted) }),
         // Some servers send the arguments as an object, in one chunk.

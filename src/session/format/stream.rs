@@ -46,6 +46,7 @@ pub enum StreamFormat {
     Acp,
 }
 
+/// The keys that tell streams apart. No key is read under several names: a payload that has two of them would be refused.
 #[derive(Deserialize)]
 struct Head<'a> {
     #[serde(borrow, rename = "type")]
@@ -72,8 +73,12 @@ struct Head<'a> {
     seq: Option<&'a RawValue>,
     #[serde(borrow, rename = "createdAt")]
     created_at: Option<&'a RawValue>,
-    #[serde(borrow, alias = "sessionId", alias = "uuid")]
+    #[serde(borrow)]
     session_id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "sessionId")]
+    session_id_stored: Option<&'a RawValue>,
+    #[serde(borrow)]
+    uuid: Option<&'a RawValue>,
     #[serde(borrow)]
     event: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -123,7 +128,9 @@ impl Head<'_> {
             }
             "function_call" | "custom_tool_call" | "local_shell_call" => Some(StreamFormat::Codex),
             "stream_event" => Some(StreamFormat::ClaudeCode),
-            "assistant" | "user" | "system" | "result" | "summary" if self.session_id.is_some() => {
+            "assistant" | "user" | "system" | "result" | "summary"
+                if self.session_id.or(self.session_id_stored).or(self.uuid).is_some() =>
+            {
                 Some(StreamFormat::ClaudeCode)
             }
             "message" if self.message.is_none() => Some(StreamFormat::Anthropic),
@@ -217,9 +224,21 @@ impl StreamReader {
             let readable = readable(payload);
             if readable.replaced == 0 { Err(()) } else { self.read_text(&readable.text, say).map_err(drop) }
         });
-        if result.is_err() && !is_torn {
+        if result.is_err() && !self.read_lines(payload, say) && !is_torn {
             self.unreadable += 1;
         }
+    }
+
+    /// Reads the lines of a payload that are JSON each: captures lose the blank lines that keep events apart. Tells
+    /// whether there was one.
+    fn read_lines(&mut self, payload: &[u8], say: &mut Say<'_>) -> bool {
+        let mut has_one = false;
+        if memchr::memchr(b'\n', payload).is_some() {
+            for line in payload.split(|&byte| byte == b'\n') {
+                has_one |= self.read_text(&readable(line).text, say).is_ok();
+            }
+        }
+        has_one
     }
 
     fn read_text(&mut self, text: &str, say: &mut Say<'_>) -> serde_json::Result<()> {
@@ -270,8 +289,8 @@ impl StreamReader {
 struct ErrorBody<'a> {
     #[serde(borrow)]
     message: Option<Text<'a>>,
-    #[serde(borrow, alias = "code")]
-    kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    code: Option<&'a RawValue>,
 }
 
 /// Returns what an error says.
@@ -282,7 +301,7 @@ pub(super) fn error_message(raw: &RawValue) -> String {
     let body: Option<ErrorBody<'_>> = lenient(Some(raw));
     match body {
         Some(ErrorBody { message: Some(message), .. }) => message.0.into_owned(),
-        Some(ErrorBody { kind: Some(kind), .. }) => kind.get().trim_matches('"').to_owned(),
+        Some(ErrorBody { code: Some(code), .. }) => code.get().trim_matches('"').to_owned(),
         _ => "error".to_owned(),
     }
 }
