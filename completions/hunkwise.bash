@@ -117,7 +117,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__apply)
-            opts="-R -p -q -h -V --dialect --reverse --strip --allow-empty --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --allow-git-dir --root --color --json --quiet --help --version"
+            opts="-R -p -q -h -V --dialect --reverse --strip --allow-empty --transport --stop --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --allow-git-dir --root --color --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -133,6 +133,10 @@ _hunkwise() {
                     ;;
                 -p)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --transport)
+                    COMPREPLY=($(compgen -W "auto text sse jsonl tape" -- "${cur}"))
                     return 0
                     ;;
                 --match)
@@ -507,7 +511,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__preview)
-            opts="-q -h -V --interval --dialect --transport --fail-fast --no-locate --record --output --match --first-match --skip-applied --allow-overwrite --root --color --json --quiet --help --version"
+            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --record --output --match --first-match --skip-applied --allow-overwrite --root --color --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -522,7 +526,7 @@ _hunkwise() {
                     return 0
                     ;;
                 --transport)
-                    COMPREPLY=($(compgen -W "auto text tape" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto text sse jsonl tape" -- "${cur}"))
                     return 0
                     ;;
                 --record)
@@ -530,7 +534,7 @@ _hunkwise() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "card json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "card json codex acp" -- "${cur}"))
                     return 0
                     ;;
                 --match)

@@ -48,12 +48,16 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l interval -
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l dialect -d 'The patch format; without it the text tells' -r -f -a "apply-patch\t'Codex\'s envelope: *** Begin Patch to *** End Patch'
 unified\t'What diff -u and git diff write: --- and +++ names, @@ hunks'
 search-replace\t'The blocks of aider, Cline and Roo: <<<<<<< SEARCH to >>>>>>> REPLACE'"
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l transport -d 'How the patch\'s text arrives' -r -f -a "auto\t'A tape if the first line is one of a tape, else text'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l transport -d 'How the patch\'s text arrives' -r -f -a "auto\t'Told from the first complete line'
 text\t'The patch itself'
+sse\t'A model\'s stream as server-sent events; each call of a tool that edits files is one patch'
+jsonl\t'The same events as JSON Lines; also an agent\'s log while it is being written'
 tape\t'JSON Lines {"t":MILLISECONDS,"delta":"text"}, whose times stand for the clock'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l record -d 'Write the stream with its times to this file, as a tape' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l output -d 'How to print' -r -f -a "card\t'For people'
-json\t'JSON Lines, schema hunkwise/preview/v1'"
+json\t'JSON Lines, schema hunkwise/preview/v1'
+codex\t'Codex\'s patch_apply_updated events, as JSON Lines'
+acp\t'The Agent Client Protocol\'s session/update messages, version 1, as JSON Lines'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l match -d 'The most lenient way of matching that may decide where a hunk goes; each allows all before it' -r -f -a "exact\t'Every old line is equal'
 trailing-blanks\t'Blanks at line ends do not count'
 indentation\t'The indentation may differ by one prefix or one unit'
@@ -63,6 +67,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l root -d 'T
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l text-patches -d 'Also preview patches that stand in the text of a model\'s stream, from *** Begin Patch to *** End Patch'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l fail-fast -d 'End with status 1 as soon as something can\'t fit the files; without it that is shown, and the status is 0'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l no-locate -d 'Look at no file: show only what the patch says, without line numbers'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l first-match -d 'Where a hunk fits several places take the first, as Codex does, instead of refusing'
@@ -76,6 +81,11 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l dialect -d '
 unified\t'What diff -u and git diff write: --- and +++ names, @@ hunks'
 search-replace\t'The blocks of aider, Cline and Roo: <<<<<<< SEARCH to >>>>>>> REPLACE'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -s p -l strip -d 'Drop N leading parts of each path of a unified diff; without it a/ and b/ are dropped where every path has one' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l transport -d 'Read a stream and apply each call as it completes, one commit a call; results are JSON Lines with --json' -r -f -a "auto\t'Told from the first complete line'
+text\t'The patch itself'
+sse\t'A model\'s stream as server-sent events; each call of a tool that edits files is one patch'
+jsonl\t'The same events as JSON Lines; also an agent\'s log while it is being written'
+tape\t'JSON Lines {"t":MILLISECONDS,"delta":"text"}, whose times stand for the clock'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l match -d 'The most lenient way of matching that may decide where a hunk goes; each allows all before it' -r -f -a "exact\t'Every old line is equal'
 trailing-blanks\t'Blanks at line ends do not count'
 indentation\t'The indentation may differ by one prefix or one unit'
@@ -90,6 +100,7 @@ always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -s R -l reverse -d 'Take the patch back: what it adds goes, what it removes comes again'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l allow-empty -d 'Accept a patch that holds no file edit'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l stop -d 'With --transport: end at the first call that is refused'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l first-match -d 'Where a hunk fits several places take the first, as Codex does, instead of refusing'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l skip-applied -d 'Pass over hunks that are applied already, instead of refusing'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l allow-overwrite -d 'Let an added or moved file replace one that is there'

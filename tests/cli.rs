@@ -477,6 +477,86 @@ mod logs {
     }
 }
 
+mod streams {
+    use super::*;
+
+    /// The events of calls that each change a line of `f` from one text to another, as a model's stream has them.
+    fn stream(changes: &[(&str, &str)]) -> String {
+        let mut stream = String::new();
+        for (index, (old, new)) in changes.iter().enumerate() {
+            let patch = format!("*** Begin Patch\n*** Update File: f\n@@\n-{old}\n+{new}\n*** End Patch\n");
+            let item = serde_json::json!({"type": "custom_tool_call", "call_id": format!("c{index}"),
+                "name": "apply_patch", "input": patch});
+            let event =
+                serde_json::json!({"type": "response.output_item.done", "output_index": index, "item": item});
+            stream.push_str(&format!("data: {event}\n\n"));
+        }
+        stream
+    }
+
+    const CHANGES: [(&str, &str); 3] = [("one", "1"), ("nowhere", "x"), ("1", "uno")];
+
+    #[test]
+    fn each_call_is_applied_by_itself() {
+        let place = Place::with(&[("f", "one\ntwo\n")]);
+        let stream = stream(&CHANGES);
+        let args = ["apply", "--transport", "sse", "--json", "--log", "log"];
+        let outcomes = place.run(&args, stream.as_bytes()).exits(1).json_lines();
+        let seen: Vec<_> =
+            outcomes.iter().map(|outcome| (outcome["callId"].clone(), outcome["ok"].clone())).collect();
+        let wanted =
+            [("c0", true), ("c1", false), ("c2", true)].map(|(id, ok)| (Value::from(id), Value::from(ok)));
+        assert_eq!(seen, wanted);
+        assert_eq!(place.text("f"), "uno\ntwo\n");
+        let cards = place.run(&["replay", "log", "--json"], b"").exits(0).json_lines();
+        let ids: Vec<_> =
+            cards.iter().map(|card| card["source"]["callId"].as_str().unwrap_or_default()).collect();
+        assert_eq!(ids, ["c0", "c1", "c2"]);
+    }
+
+    #[test]
+    fn the_first_refused_call_may_end_the_run() {
+        let place = Place::with(&[("f", "one\ntwo\n")]);
+        place.run(&["apply", "--transport", "auto", "--stop"], stream(&CHANGES).as_bytes()).exits(1);
+        assert_eq!(place.text("f"), "1\ntwo\n");
+        place.run(&["apply", "--stop"], b"").exits(2);
+    }
+
+    #[test]
+    fn raw_text_is_one_call() {
+        let place = Place::with(&[("f", "one\ntwo\n")]);
+        let patch = "*** Begin Patch\n*** Update File: f\n@@\n-one\n+1\n*** End Patch\n";
+        place.run(&["apply", "--transport", "auto"], patch.as_bytes()).exits(0);
+        assert_eq!(place.text("f"), "1\ntwo\n");
+    }
+
+    #[test]
+    fn a_stream_is_told_from_a_patch_and_previewed_call_by_call() {
+        let place = Place::with(&[("f", "one\ntwo\n")]);
+        let sse = stream(&CHANGES);
+        let lines: String = sse
+            .lines()
+            .filter_map(|line| line.strip_prefix("data: "))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let taped = format!("{}\n", serde_json::json!({"t": 5, "delta": sse}));
+        let wanted =
+            place.run(&["preview", "--json", "--transport", "sse"], sse.as_bytes()).exits(0).json_lines();
+        let ends: Vec<_> = wanted.iter().filter(|event| event["type"] == "finish").collect();
+        assert_eq!(ends.iter().map(|end| end["fits"].clone()).collect::<Vec<_>>(), [true, false, true]);
+        for input in [&sse, &lines, &taped] {
+            let found = place.run(&["preview", "--json"], input.as_bytes()).exits(0).json_lines();
+            assert_eq!(found, wanted);
+        }
+        place.run(&["preview", "--fail-fast"], sse.as_bytes()).exits(1);
+        place.run(&["preview"], &sse.as_bytes()[..0]).exits(2);
+        let updates = place.run(&["preview", "--output", "codex"], sse.as_bytes()).exits(0).json_lines();
+        assert!(updates.iter().all(|update| update["type"] == "patch_apply_updated"));
+        let messages = place.run(&["preview", "--output", "acp"], sse.as_bytes()).exits(0).json_lines();
+        assert_eq!(messages[0]["params"]["update"]["sessionUpdate"], "tool_call");
+    }
+}
+
 mod previews {
     use super::*;
 

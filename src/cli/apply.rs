@@ -13,6 +13,7 @@ use crate::report::Code;
 use crate::report::CommandName;
 use crate::report::Problem;
 
+use super::apply_stream;
 use super::args::ApplyArgs;
 use super::args::Globals;
 use super::args::MatchArgs;
@@ -25,6 +26,9 @@ use super::streams::read_input;
 
 /// Runs the command.
 pub fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> Result<Exit, Fail> {
+    if let Some(transport) = args.transport {
+        return apply_stream::run(args, transport, globals, console);
+    }
     let input = read_input(args.patch.as_deref(), "patch")?;
     let dialect = args.dialect.map_or(Dialect::Auto, Into::into);
     let reading = Reading { strip: args.strip, ..Reading::from(dialect) };
@@ -34,22 +38,25 @@ pub fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> Result<Exi
     }
     let refused = parsed.malformed.or_else(|| {
         let is_empty = parsed.patch.edits.is_empty() && !args.allow_empty;
-        is_empty.then(|| {
-            Problem::new(Code::NoEdits, "the patch has no file edit")
-                .with_hint("--allow-empty makes that no error")
-        })
+        is_empty.then(no_edits)
     });
     if args.reverse {
         parsed.patch = reverse(parsed.patch);
     }
     let request = Request {
         command: CommandName::Apply,
+        tool: None,
         edits: &parsed.patch.edits,
         options: options(&args.matching),
         refused,
         arguments: &|| arguments(&input),
     };
     change::run(&request, &args.change, globals, console)
+}
+
+/// Says that a patch asks for nothing.
+pub fn no_edits() -> Problem {
+    Problem::new(Code::NoEdits, "the patch has no file edit").with_hint("--allow-empty makes that no error")
 }
 
 /// Returns the planner's options that the flags ask for.
@@ -64,7 +71,7 @@ pub fn options(matching: &MatchArgs) -> Options {
 }
 
 /// Returns the tool arguments of a patch; one that is not UTF-8 goes in as base64, so that no byte is lost.
-fn arguments(input: &[u8]) -> String {
+pub fn arguments(input: &[u8]) -> String {
     match std::str::from_utf8(input) {
         Ok(text) => json!({ "input": text }).to_string(),
         Err(_) => json!({ "inputBase64": STANDARD.encode(input) }).to_string(),

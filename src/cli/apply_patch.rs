@@ -61,6 +61,7 @@ pub fn run(arguments: &[OsString]) -> Exit {
     };
     let request = Request {
         command: CommandName::Apply,
+        tool: None,
         edits: &parsed.patch.edits,
         options,
         refused: None,

@@ -115,10 +115,14 @@ pub enum Command {
 /// How a patch's text arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Transport {
-    /// A tape if the first line is one of a tape, else text
+    /// Told from the first complete line
     Auto,
     /// The patch itself
     Text,
+    /// A model's stream as server-sent events; each call of a tool that edits files is one patch
+    Sse,
+    /// The same events as JSON Lines; also an agent's log while it is being written
+    Jsonl,
     /// JSON Lines {"t":MILLISECONDS,"delta":"text"}, whose times stand for the clock
     Tape,
 }
@@ -130,6 +134,10 @@ pub enum PreviewOutput {
     Card,
     /// JSON Lines, schema hunkwise/preview/v1
     Json,
+    /// Codex's patch_apply_updated events, as JSON Lines
+    Codex,
+    /// The Agent Client Protocol's session/update messages, version 1, as JSON Lines
+    Acp,
 }
 
 /// How cards are printed.
@@ -217,7 +225,8 @@ pub struct MatchArgs {
      model | hunkwise preview --json             one JSON line an event\n  \
      model | hunkwise preview --fail-fast        end with status 1 as soon as a hunk can't fit\n  \
      model | hunkwise preview --record run.tape  keep the stream with its times\n  \
-     hunkwise preview run.tape                   the same previews again"
+     hunkwise preview run.tape                   the same previews again\n  \
+     curl -sN ... | hunkwise preview             the calls of a model's own stream"
 ))]
 pub struct PreviewArgs {
     /// The patch or the tape; standard input if absent or -
@@ -231,6 +240,9 @@ pub struct PreviewArgs {
     /// How the patch's text arrives
     #[arg(long, value_name = "KIND", value_enum, default_value = "auto")]
     pub transport: Transport,
+    /// Also preview patches that stand in the text of a model's stream, from *** Begin Patch to *** End Patch
+    #[arg(long)]
+    pub text_patches: bool,
     /// End with status 1 as soon as something can't fit the files; without it that is shown, and the status is 0
     #[arg(long)]
     pub fail_fast: bool,
@@ -299,6 +311,12 @@ pub struct ApplyArgs {
     /// Accept a patch that holds no file edit
     #[arg(long)]
     pub allow_empty: bool,
+    /// Read a stream and apply each call as it completes, one commit a call; results are JSON Lines with --json
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub transport: Option<Transport>,
+    /// With --transport: end at the first call that is refused
+    #[arg(long, requires = "transport")]
+    pub stop: bool,
     /// Where hunks may go.
     #[command(flatten)]
     pub matching: MatchArgs,

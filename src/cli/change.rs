@@ -46,6 +46,8 @@ use super::streams::Console;
 pub struct Request<'a> {
     /// The command.
     pub command: CommandName,
+    /// What a log calls the tool, if not as the command.
+    pub tool: Option<&'static str>,
     /// The file edits.
     pub edits: &'a [FileEdit],
     /// How they are planned.
@@ -316,7 +318,8 @@ impl Log {
         let stamp = self.stamp();
         self.call_seq = stamp.seq;
         self.call_id = call_id.to_owned();
-        let line = dsh::call_line(stamp, call_id, tool(request.command), &(request.arguments)());
+        let tool = request.tool.unwrap_or_else(|| tool(request.command));
+        let line = dsh::call_line(stamp, call_id, tool, &(request.arguments)());
         let trouble = |error: LogError| Fail::new(log_problem(&error));
         self.file.append_line(without_newline(&line)).map_err(trouble)
     }

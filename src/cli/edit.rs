@@ -35,6 +35,7 @@ pub fn run(arguments: &EditArgs, globals: &Globals, console: &Console) -> Result
     edit.expect_sha256 = arguments.expect_sha256.map(|hash| hash.0);
     let request = Request {
         command: CommandName::Edit,
+        tool: None,
         edits: std::slice::from_ref(&edit),
         options: Options::default(),
         refused: None,

@@ -7,6 +7,7 @@
 
 mod apply;
 mod apply_patch;
+mod apply_stream;
 mod args;
 mod change;
 mod demo;
@@ -15,6 +16,7 @@ mod edit;
 mod environment;
 mod exit;
 mod fail;
+mod feed;
 mod generate;
 mod preview;
 mod replay;

@@ -12,26 +12,25 @@ use crate::disk::input::Blocks;
 use crate::disk::input::create_file;
 use crate::disk::root::Root;
 use crate::patch::FileEdit;
-use crate::patch::lines::LineBuffer;
 use crate::plan::Planner;
-use crate::report::Code;
 use crate::report::PreviewEvent;
-use crate::report::Problem;
-use crate::session::Input;
-use crate::session::Live;
-use crate::session::format::tape::TapeError;
+use crate::session::calls::CallOptions;
+use crate::session::calls::Calls;
+use crate::session::calls::Step;
+use crate::session::format::tape::TapeDelta;
 use crate::session::format::tape::TapeReader;
 use crate::session::format::tape::tape_line;
-use crate::text::document::UTF8_BOM;
 
 use super::apply::options;
 use super::args::Globals;
 use super::args::PreviewArgs;
 use super::args::PreviewOutput;
-use super::args::Transport;
 use super::change;
 use super::exit::Exit;
 use super::fail::Fail;
+use super::feed::Delta;
+use super::feed::Feed;
+use super::feed::tape_fail;
 use super::screen::Screen;
 use super::streams::Console;
 use super::streams::no_input;
@@ -39,14 +38,16 @@ use super::streams::stdin_is_terminal;
 
 /// So many chunks wait between the reader and the screen; then the writer of the stream waits.
 const QUEUED_CHUNKS: usize = 64;
-/// So many bytes are looked at to tell a tape from a patch.
-const DETECT_CAP_BYTES: usize = 4096;
 
 /// What the threads tell the main loop.
-enum Message {
+pub enum Message {
+    /// Bytes of the input.
     Chunk(Vec<u8>),
+    /// Its end.
     End,
+    /// It can't be read any further.
     Failed(io::Error),
+    /// A signal that ends the run.
     Interrupted,
 }
 
@@ -68,8 +69,6 @@ pub fn run(args: &PreviewArgs, globals: &Globals, console: &Console) -> Result<E
     }
     let mut run = Run::new(args, globals, console)?;
     let messages = listen(input)?;
-    let mut head = Vec::new();
-    let mut transport = args.transport;
     loop {
         let message = match run.wait_ms() {
             Some(wait_ms) => match messages.recv_timeout(Duration::from_millis(wait_ms)) {
@@ -84,29 +83,13 @@ pub fn run(args: &PreviewArgs, globals: &Globals, console: &Console) -> Result<E
             None => messages.recv().ok(),
         };
         let flow = match message {
-            Some(Message::Chunk(chunk)) if transport == Transport::Auto => {
-                head.extend_from_slice(&chunk);
-                match detect(&head) {
-                    Some(found) => {
-                        transport = found;
-                        run.take(transport, &std::mem::take(&mut head))?
-                    }
-                    None => Flow::On,
-                }
-            }
-            Some(Message::Chunk(chunk)) => run.take(transport, &chunk)?,
+            Some(Message::Chunk(chunk)) => run.take(&chunk)?,
             Some(Message::Interrupted) => return run.interrupted(),
             Some(Message::Failed(error)) => {
                 let path = input.unwrap_or(Path::new("standard input"));
                 return Err(Fail::io("read", path, &error));
             }
-            Some(Message::End) | None => {
-                if transport == Transport::Auto {
-                    transport = detect(&[&head, b"\n".as_slice()].concat()).unwrap_or(Transport::Text);
-                    run.take(transport, &head)?;
-                }
-                return run.finish(transport, console);
-            }
+            Some(Message::End) | None => return run.finish(console),
         };
         match flow {
             Flow::On => {}
@@ -131,17 +114,17 @@ pub fn play(
             let at = start + Duration::from_millis(delta.time_ms);
             std::thread::sleep(at.saturating_duration_since(Instant::now()));
         }
-        match run.take(Transport::Tape, line)? {
+        match run.take(line)? {
             Flow::On => {}
             Flow::CannotFit => return run.stop(console),
             Flow::Closed => return Ok(Exit::Done),
         }
     }
-    run.finish(Transport::Tape, console)
+    run.finish(console)
 }
 
 /// Starts the threads that read the input and listen for signals.
-fn listen(input: Option<&Path>) -> Result<mpsc::Receiver<Message>, Fail> {
+pub fn listen(input: Option<&Path>) -> Result<mpsc::Receiver<Message>, Fail> {
     let (sender, messages) = mpsc::sync_channel(QUEUED_CHUNKS);
     let signals = sender.clone();
     if let Ok(mut pending) =
@@ -179,31 +162,12 @@ fn read<R: io::Read>(mut blocks: Blocks<R>, sender: &mpsc::SyncSender<Message>) 
     }
 }
 
-/// Tells a tape from a patch by the first line that is not blank; `None` while that is not complete.
-fn detect(head: &[u8]) -> Option<Transport> {
-    let text = head.strip_prefix(UTF8_BOM).unwrap_or(head).trim_ascii_start();
-    if !text.is_empty() && text[0] != b'{' {
-        return Some(Transport::Text);
-    }
-    let Some(length) = memchr::memchr(b'\n', text) else {
-        return (text.len() > DETECT_CAP_BYTES).then_some(Transport::Text);
-    };
-    let is_tape = TapeReader::default().line(&text[..length]).is_ok_and(|delta| delta.is_some());
-    Some(if is_tape { Transport::Tape } else { Transport::Text })
-}
-
-fn tape_fail(error: &TapeError) -> Fail {
-    let hint = "a tape's lines are {\"t\":MILLISECONDS,\"delta\":\"text\"}";
-    Fail::new(Problem::new(Code::Malformed, error.to_string()).with_hint(hint))
-}
-
 /// One preview run.
 struct Run<'a> {
-    live: Live,
+    calls: Calls,
+    feed: Feed,
     root: Option<Root>,
     screen: Screen,
-    tape: TapeReader,
-    tape_lines: LineBuffer,
     recorder: Option<Recorder>,
     args: &'a PreviewArgs,
     start: Instant,
@@ -215,19 +179,23 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(args: &'a PreviewArgs, globals: &Globals, console: &Console) -> Result<Self, Fail> {
         let root = if args.no_locate { None } else { Some(change::open_root(&globals.root)?) };
-        let locate = root.is_some().then(|| options(&args.matching));
-        let is_json = console.is_json || args.output == PreviewOutput::Json;
+        let options = CallOptions {
+            interval_ms: args.interval,
+            locate: root.is_some().then(|| options(&args.matching)),
+            dialect: args.dialect.map(Into::into),
+            text_patches: args.text_patches,
+            keeps_ended: false,
+        };
+        let output = if console.is_json { PreviewOutput::Json } else { args.output };
+        let base = match &root {
+            Some(root) => root.dir().to_path_buf(),
+            None => std::path::absolute(&globals.root).unwrap_or_else(|_| globals.root.clone()),
+        };
         Ok(Run {
-            live: Live::new(
-                Input::text(args.dialect.map_or_else(Default::default, Into::into)),
-                None,
-                args.interval,
-                locate,
-            ),
+            calls: Calls::new(options),
+            feed: Feed::new(args.transport),
             root,
-            screen: Screen::new(console.out_style, is_json, console.is_quiet),
-            tape: TapeReader::default(),
-            tape_lines: LineBuffer::default(),
+            screen: Screen::new(console.out_style, output, console.is_quiet, &base),
             recorder: args.record.as_deref().map(Recorder::create).transpose()?,
             args,
             start: Instant::now(),
@@ -242,53 +210,49 @@ impl<'a> Run<'a> {
 
     /// Returns how long the waiting preview still waits; a tape's previews wait for the tape.
     fn wait_ms(&self) -> Option<u64> {
-        let due = self.live.due().filter(|_| self.tape_ms.is_none())?;
+        let due = self.calls.due().filter(|_| self.tape_ms.is_none())?;
         Some(due.saturating_sub(self.now_ms()))
     }
 
     fn tick(&mut self) -> Flow {
-        let now_ms = self.now_ms();
-        self.with_live(|live, _, emit| live.tick(now_ms, emit));
+        self.with_calls(|calls, _, step| calls.tick(step));
         self.flow()
     }
 
     fn flow(&self) -> Flow {
         if self.closed {
             Flow::Closed
-        } else if self.args.fail_fast && self.live.cannot_fit() {
+        } else if self.args.fail_fast && self.calls.cannot_fit() {
             Flow::CannotFit
         } else {
             Flow::On
         }
     }
 
-    /// Lends the live call together with the files that it may ask for and the screen.
-    fn with_live(
-        &mut self,
-        act: impl FnOnce(&mut Live, &mut dyn FnMut(&mut Planner, &FileEdit), &mut dyn FnMut(&PreviewEvent)),
-    ) {
-        let Run { live, root, screen, closed, .. } = self;
+    /// Lends the calls together with the time, the files that they may ask for and the screen.
+    fn with_calls<T>(&mut self, act: impl FnOnce(&mut Calls, &mut Feed, &mut Step<'_, '_, '_>) -> T) -> T {
+        let now_ms = self.now_ms();
+        let Run { calls, feed, root, screen, closed, .. } = self;
         let mut fill = |planner: &mut Planner, edit: &FileEdit| {
             if let Some(root) = root {
                 change::fill(root, false, false, planner, edit);
             }
         };
         let mut emit = |event: &PreviewEvent| *closed |= screen.show(event).is_err();
-        act(live, &mut fill, &mut emit);
+        act(calls, feed, &mut Step { now_ms, fill: &mut fill, emit: &mut emit })
     }
 
     /// Takes bytes of the input.
-    fn take(&mut self, transport: Transport, bytes: &[u8]) -> Result<Flow, Fail> {
-        if transport != Transport::Tape {
-            let now_ms = self.now_ms();
-            self.delta(bytes, now_ms)?;
-            return Ok(self.flow());
-        }
-        let mut lines = Vec::new();
-        let cut = self.tape_lines.push(bytes, |_, line| lines.push(line.to_vec()));
-        cut.map_err(|error| Fail::new(Problem::new(Code::Malformed, error.to_string())))?;
-        for line in lines {
-            let flow = self.tape_line(&line)?;
+    fn take(&mut self, bytes: &[u8]) -> Result<Flow, Fail> {
+        for delta in self.feed.tape.take(bytes)? {
+            match delta {
+                Delta::Now(bytes) => {
+                    let now_ms = self.now_ms();
+                    self.delta(&bytes, now_ms)?;
+                }
+                Delta::Taped(delta) => self.taped(&delta)?,
+            }
+            let flow = self.flow();
             if flow != Flow::On {
                 return Ok(flow);
             }
@@ -296,38 +260,38 @@ impl<'a> Run<'a> {
         Ok(Flow::On)
     }
 
-    fn tape_line(&mut self, line: &[u8]) -> Result<Flow, Fail> {
-        let Some(delta) = self.tape.line(line).map_err(|error| tape_fail(&error))? else {
-            return Ok(Flow::On);
-        };
+    fn taped(&mut self, delta: &TapeDelta) -> Result<(), Fail> {
         // What was due before this delta came goes out at its own time.
-        while let Some(due) = self.live.due().filter(|&due| due <= delta.time_ms) {
+        while let Some(due) = self.calls.due().filter(|&due| due <= delta.time_ms) {
             self.tape_ms = Some(due);
             self.tick();
         }
         self.tape_ms = Some(delta.time_ms);
-        self.delta(delta.text.as_bytes(), delta.time_ms)?;
-        Ok(self.flow())
+        self.delta(delta.text.as_bytes(), delta.time_ms)
     }
 
     fn delta(&mut self, text: &[u8], now_ms: u64) -> Result<(), Fail> {
         if let Some(recorder) = &mut self.recorder {
             recorder.record(text, now_ms)?;
         }
-        self.with_live(|live, fill, emit| live.push(text, now_ms, fill, emit));
+        self.with_calls(|calls, feed, step| feed.push(text, calls, step));
         Ok(())
     }
 
-    fn finish(mut self, transport: Transport, console: &Console) -> Result<Exit, Fail> {
-        if transport == Transport::Tape
-            && let Some((_, line)) = self.tape_lines.take_unfinished()
-        {
-            self.tape_line(&line)?;
+    fn finish(mut self, console: &Console) -> Result<Exit, Fail> {
+        for delta in self.feed.tape.finish()? {
+            match delta {
+                Delta::Now(bytes) => {
+                    let now_ms = self.now_ms();
+                    self.delta(&bytes, now_ms)?;
+                }
+                Delta::Taped(delta) => self.taped(&delta)?,
+            }
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.finish()?;
         }
-        self.with_live(|live, fill, emit| live.finish(fill, emit));
+        self.with_calls(|calls, feed, step| feed.finish(calls, step));
         self.end(console)
     }
 
@@ -335,15 +299,15 @@ impl<'a> Run<'a> {
         if let Some(recorder) = &mut self.recorder {
             recorder.finish()?;
         }
-        self.with_live(|live, _, emit| live.stop(emit));
+        self.with_calls(|calls, _, step| calls.stop(step));
         self.end(console)
     }
 
     fn end(self, console: &Console) -> Result<Exit, Fail> {
-        for (note, line) in self.live.notes() {
-            console.note(&format!("patch line {line}: {note}"));
+        for note in self.calls.notes().iter().chain(&self.feed.notes()) {
+            console.note(note);
         }
-        Ok(match (self.live.is_malformed(), self.live.cannot_fit() && self.args.fail_fast) {
+        Ok(match (self.calls.is_malformed(), self.calls.cannot_fit() && self.args.fail_fast) {
             (true, _) => Exit::Trouble,
             (false, true) => Exit::Refused,
             (false, false) => Exit::Done,
@@ -416,15 +380,6 @@ fn incomplete_suffix(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_tape_is_told_from_a_patch() {
-        assert_eq!(detect(b"*** Begin Patch\n"), Some(Transport::Text));
-        assert_eq!(detect(b"\n{\"t\":0,\"delta\":\"x\"}\n"), Some(Transport::Tape));
-        assert_eq!(detect(b"{\"t\":0,"), None);
-        assert_eq!(detect(b"{}\n"), Some(Transport::Text));
-        assert_eq!(detect(b""), None);
-    }
 
     #[test]
     fn a_cut_character_is_held_back() {

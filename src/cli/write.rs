@@ -36,6 +36,7 @@ pub fn run(args: &WriteArgs, globals: &Globals, console: &Console) -> Result<Exi
     };
     let request = Request {
         command: CommandName::Write,
+        tool: None,
         edits: std::slice::from_ref(&edit),
         options: Options::default(),
         refused: None,

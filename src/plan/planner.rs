@@ -96,6 +96,19 @@ pub struct Planner {
     names: HashMap<Want, usize, FixedState>,
     entries: Vec<Entry>,
     by_real: HashMap<PathText, usize, FixedState>,
+    /// The call that edits belong to, where several share the planner.
+    call: Option<usize>,
+    /// What the calls that are not settled changed, oldest first.
+    unsettled: Vec<Unsettled>,
+}
+
+/// What stood at an entry before a call first changed it.
+#[derive(Debug)]
+struct Unsettled {
+    call: usize,
+    index: usize,
+    now: Now,
+    touched_by: Option<usize>,
 }
 
 /// One file, by its real path.
@@ -140,6 +153,41 @@ impl Planner {
             names: HashMap::with_hasher(FixedState::default()),
             entries: Vec::new(),
             by_real: HashMap::with_hasher(FixedState::default()),
+            call: None,
+            unsettled: Vec::new(),
+        }
+    }
+
+    /// Says which call the edits belong to that are planned from here on, until [`Planner::settle`] ends it.
+    pub fn enter(&mut self, call: usize) {
+        self.call = Some(call);
+    }
+
+    /// Ends a call: its edits stay for the calls after it, or are taken back as if it had never been made.
+    ///
+    /// A file that another call changed since keeps both changes: they can't be told apart any more.
+    pub fn settle(&mut self, call: usize, keeps: bool) {
+        self.call = None;
+        let mut at = self.unsettled.len();
+        while at > 0 {
+            at -= 1;
+            if self.unsettled[at].call != call {
+                continue;
+            }
+            let Unsettled { index, now, touched_by, .. } = self.unsettled.remove(at);
+            if keeps {
+                // An earlier call's way back would take this change along.
+                let before = self.unsettled.len();
+                let mut place = 0;
+                self.unsettled.retain(|other| {
+                    place += 1;
+                    place > at || other.index != index
+                });
+                at -= before - self.unsettled.len();
+            } else if !self.unsettled[at..].iter().any(|other| other.index == index) {
+                self.entries[index].now = now;
+                self.entries[index].touched_by = touched_by;
+            }
         }
     }
 
@@ -734,8 +782,14 @@ impl Planner {
     }
 
     fn set(&mut self, index: usize, number: usize, now: Now) {
+        let touched_by = self.entries[index].touched_by;
         self.touch(index, number);
-        self.entries[index].now = now;
+        let now = std::mem::replace(&mut self.entries[index].now, now);
+        if let Some(call) = self.call
+            && !self.unsettled.iter().any(|before| before.call == call && before.index == index)
+        {
+            self.unsettled.push(Unsettled { call, index, now, touched_by });
+        }
     }
 
     /// Returns what is to be written: one entry a file, in the order in which the patch first touched them.

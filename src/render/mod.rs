@@ -3,8 +3,10 @@
 //! `escape` stands between every text that comes from elsewhere and a terminal or a page. No file, environment, clock
 //! or standard stream is touched here: width, colours and characters are told.
 
+pub mod acp;
 #[cfg(feature = "cli")]
 mod body;
+pub mod codex;
 pub mod escape;
 pub mod file_patch;
 mod git_binary;

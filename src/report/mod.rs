@@ -2,13 +2,21 @@
 //!
 //! Keys are camelCase and keep the order of the fields; optional keys are absent; within `v1` only additions.
 
+mod acp;
 mod card;
+mod codex;
 mod file_diff;
 mod outcome;
 mod preview;
 mod problem;
 mod record;
 
+pub use acp::AcpContent;
+pub use acp::AcpLocation;
+pub use acp::AcpMessage;
+pub use acp::AcpParams;
+pub use acp::AcpText;
+pub use acp::AcpUpdate;
 pub use card::Card;
 pub use card::CardFile;
 pub use card::CardKind;
@@ -16,6 +24,8 @@ pub use card::CardSchema;
 pub use card::CardStatus;
 pub use card::Recorded;
 pub use card::Source;
+pub use codex::CodexChange;
+pub use codex::CodexUpdate;
 pub use file_diff::DiffNote;
 pub use file_diff::FileDiff;
 pub use outcome::Change;

@@ -1,4 +1,4 @@
-//! What a log says of tool calls, in the order of the log and in no vendor's words.
+//! What a log, or a live stream, says of tool calls, in its order and in no vendor's words.
 
 use std::borrow::Cow;
 
@@ -66,4 +66,99 @@ pub struct CallResult {
     pub operation: Option<Operation>,
     /// The changed files, where the log holds more than hunks.
     pub files: Vec<RecordFile>,
+}
+
+/// One thing that a live stream says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LiveEvent<'a> {
+    /// The model begins to call a tool.
+    Begin(LiveBegin<'a>),
+    /// A piece of an open call's input.
+    Delta {
+        /// The call.
+        key: CallKey<'a>,
+        /// The piece.
+        text: Words<'a>,
+    },
+    /// The input of calls is complete.
+    End {
+        /// Which calls.
+        calls: Scope<'a>,
+        /// The whole input, which counts only if no piece of it came.
+        whole: Option<Words<'a>>,
+    },
+    /// Calls that are open stay incomplete.
+    Cut {
+        /// Which calls.
+        calls: Scope<'a>,
+        /// Why, in the stream's words.
+        reason: Cow<'a, str>,
+    },
+    /// A piece of what the model says beside its calls.
+    Text {
+        /// The piece.
+        text: Words<'a>,
+    },
+}
+
+/// The beginning of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveBegin<'a> {
+    /// What names the call in the events after this.
+    pub key: CallKey<'a>,
+    /// Another name that events may use.
+    pub alias: Option<Cow<'a, str>>,
+    /// The id that the tool's result will have.
+    pub call_id: Option<Cow<'a, str>>,
+    /// The tool as the stream names it.
+    pub tool: Cow<'a, str>,
+    /// What the input is.
+    pub body: LiveBody<'a>,
+    /// The stream may tell of a call again when it is over: an id that was there names the same call.
+    pub repeats: bool,
+}
+
+/// What the input of a call is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LiveBody<'a> {
+    /// The text of a patch.
+    Text,
+    /// The arguments of a tool, as JSON.
+    Arguments,
+    /// The hunks of one file edit, without path.
+    Hunks {
+        /// The path.
+        path: Cow<'a, str>,
+        /// What is done to it.
+        operation: Operation,
+    },
+}
+
+/// What tells the open calls of a stream apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallKey<'a> {
+    /// A group (a message, or a choice) and a position in it.
+    Place(u64, u64),
+    /// A name.
+    Id(Cow<'a, str>),
+}
+
+/// Which calls are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope<'a> {
+    /// One.
+    Call(CallKey<'a>),
+    /// All of one group.
+    Group(u64),
+    /// All that are open.
+    All,
+}
+
+/// A text as a stream has it; it is decoded only if it counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Words<'a> {
+    /// A JSON string with its quotes.
+    Quoted(&'a str),
+    /// The text itself.
+    Plain(Cow<'a, str>),
 }

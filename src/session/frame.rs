@@ -182,6 +182,36 @@ pub fn readable(bytes: &[u8]) -> Readable<'_> {
     Readable { text: Cow::Owned(mended), replaced: replaced + lone.len() }
 }
 
+/// Decodes a JSON string that is one piece of a text; `half` holds the first half of a surrogate pair that the piece
+/// before ended in, and then the one that this piece ends in. `None` if it is no string.
+///
+/// Writers that count in UTF-16 cut a character in two, and send each half as an escape.
+pub fn decode_piece<'a>(quoted: &'a str, half: &mut Option<u16>) -> Option<Cow<'a, str>> {
+    let inner = quoted.strip_prefix('"')?.strip_suffix('"')?;
+    let has_lone = half.is_some() || !lone_surrogates(inner.as_bytes()).is_empty();
+    if !has_lone {
+        // Nearly every piece: nothing to undo, nothing to copy.
+        if !inner.contains('\\') {
+            return Some(Cow::Borrowed(inner));
+        }
+        return serde_json::from_str::<String>(quoted).ok().map(Cow::Owned);
+    }
+    let mut mended = match half.take().filter(|_| !inner.is_empty()) {
+        Some(unit) => format!("\"\\u{unit:04x}{inner}"),
+        None if inner.is_empty() => return Some(Cow::Borrowed("")),
+        None => format!("\"{inner}"),
+    };
+    if let Some(&last) = lone_surrogates(mended.as_bytes()).last()
+        && last + 6 == mended.len()
+        && let Some(unit @ 0xD800..0xDC00) = surrogate(mended.as_bytes(), last)
+    {
+        *half = u16::try_from(unit).ok();
+        mended.truncate(last);
+    }
+    mended.push('"');
+    serde_json::from_str::<String>(&readable(mended.as_bytes()).text).ok().map(Cow::Owned)
+}
+
 /// Returns where escapes of lone surrogates begin; each is six bytes long.
 fn lone_surrogates(text: &[u8]) -> Vec<usize> {
     let mut lone = Vec::new();
@@ -305,6 +335,24 @@ mod tests {
         check(br#""\ud83"#, r#""\ud83"#, 0);
         check(br"\ud83d \", r"\ufffd \", 1);
         check(b"\"\xFF\xEF\xBF\xBD\"", "\"\u{FFFD}\u{FFFD}\"", 1);
+    }
+
+    #[test]
+    fn a_character_that_is_cut_in_two_is_joined() {
+        let check = |pieces: &[&str], wanted: &str| {
+            let mut half = None;
+            let decoded: String =
+                pieces.iter().map(|piece| decode_piece(piece, &mut half).unwrap().into_owned()).collect();
+            assert_eq!(decoded, wanted, "{pieces:?}");
+        };
+        check(&[r#""plain""#, r#""\n\u00e9""#], "plain\n\u{e9}");
+        check(&[r#""a\ud83d""#, r#""\ude00b""#], "a\u{1F600}b");
+        check(&[r#""\ud83d""#, r#""""#], "");
+        check(&[r#""\ud83d""#, r#""x""#], "\u{FFFD}x");
+        check(&[r#""\ude00""#], "\u{FFFD}");
+        check(&[r#""\\ud83d""#], "\\ud83d");
+        assert_eq!(decode_piece("{}", &mut None), None);
+        assert_eq!(decode_piece("\"", &mut None), None);
     }
 
     proptest! {

@@ -10,12 +10,14 @@ use crate::patch::Dialect;
 use crate::patch::FileEdit;
 use crate::patch::Hunk;
 use crate::patch::Parser;
+use crate::patch::Patch;
 use crate::patch::PatchEvent;
 use crate::patch::args::Args;
 use crate::patch::request;
 use crate::plan::Options;
 use crate::plan::Planner;
 use crate::plan::outcome;
+use crate::report::Code;
 use crate::report::FileDiff;
 use crate::report::Placement;
 use crate::report::PreviewEvent;
@@ -63,6 +65,15 @@ impl Input {
             Input::Args(args) => args.finish(say),
         }
     }
+}
+
+/// What the calls of one run share; each gets it lent for the time of one step.
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// Absent if nothing is to be located.
+    pub planner: Option<Planner>,
+    /// Position of the next event among all of the run.
+    pub seq: u64,
 }
 
 /// A call while it streams.
@@ -176,6 +187,40 @@ impl Live {
         self.end(false, &mut |_, _| {}, emit);
     }
 
+    /// Ends the call although it is not whole, and says why; the last certain state goes out before.
+    pub fn cut(&mut self, problem: Problem, emit: &mut Emit<'_>) {
+        if !self.is_finished {
+            self.state.malformed.get_or_insert(problem);
+        }
+        self.stop(emit);
+    }
+
+    /// Exchanges planner and numbering with what the calls of a run share: once to lend them, once to give them back.
+    pub fn exchange(&mut self, shared: &mut Shared) {
+        std::mem::swap(&mut self.state.planner, &mut shared.planner);
+        std::mem::swap(&mut self.seq, &mut shared.seq);
+    }
+
+    /// Tells whether the finish event is out.
+    pub fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+
+    /// Returns what is malformed.
+    pub fn malformed(&self) -> Option<&Problem> {
+        self.state.malformed.as_ref()
+    }
+
+    /// Returns the patch so far.
+    pub fn patch(&self) -> &Patch {
+        self.state.builder.patch()
+    }
+
+    /// Gives the patch back.
+    pub fn into_patch(self) -> Patch {
+        self.state.builder.into_patch()
+    }
+
     fn end(&mut self, is_whole: bool, fill: &mut Fill<'_>, emit: &mut Emit<'_>) {
         if self.is_finished {
             return;
@@ -188,6 +233,12 @@ impl Live {
         }
         if self.throttle.flush() | self.state.has_changed {
             self.preview(emit);
+        }
+        let is_empty_text = matches!(self.input, Input::Text(_)) && self.state.edits.is_empty();
+        if is_whole && is_empty_text && !self.is_malformed() {
+            let problem = Problem::new(Code::NoEdits, "the patch has no file edit");
+            self.state.malformed =
+                Some(problem.with_hint("a patch creates, updates, deletes or renames at least one file"));
         }
         let problems: Vec<Problem> = self
             .state

@@ -3,11 +3,13 @@
 //! Bytes of a log go through [`frame`] (lines), [`mod@format`] (events), [`pair`] (call and result) and [`stored`]
 //! (cards); [`Replay`] holds them together. No file is opened and no clock is read here.
 
+pub mod calls;
 pub mod event;
 pub mod format;
 pub mod frame;
 pub mod live;
 pub mod pair;
+pub mod sse;
 pub mod stored;
 pub mod throttle;
 

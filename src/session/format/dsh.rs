@@ -32,11 +32,19 @@ use crate::report::RecordFile;
 use crate::report::RecordMeta;
 use crate::session::event::Begin;
 use crate::session::event::CallEvent;
+use crate::session::event::CallKey;
 use crate::session::event::CallResult;
+use crate::session::event::LiveBegin;
+use crate::session::event::LiveBody;
+use crate::session::event::LiveEvent;
 use crate::session::event::Place;
+use crate::session::event::Scope;
+use crate::session::event::Words;
 
+use super::Text;
 use super::json_into;
 use super::lenient;
+use super::stream::Say;
 
 /// The version that hunkwise writes, and the newest whose header is read without a note.
 const VERSION: u64 = 0;
@@ -642,6 +650,165 @@ fn error_into(line: &mut Vec<u8>, error: &ErrorReport) {
     json_into(&mut report, error);
     // A report is an object with at least its code: what follows its brace continues this one.
     line.extend_from_slice(&report[1..]);
+}
+
+/// The live events of a row: chunks as they come, packed runs of them, and whole calls.
+#[derive(Deserialize)]
+struct LiveRow<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Text<'a>>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LiveData<'a> {
+    #[serde(default)]
+    turn: u64,
+    #[serde(default)]
+    step: u64,
+    #[serde(default)]
+    index: u64,
+    #[serde(borrow)]
+    chunk: Option<LiveChunk<'a>>,
+    #[serde(borrow)]
+    id: Option<Text<'a>>,
+    #[serde(borrow)]
+    call_id: Option<Text<'a>>,
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
+    #[serde(borrow)]
+    args: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    texts: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reason: Option<LiveReason<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LiveChunk<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(default)]
+    index: u64,
+    #[serde(borrow)]
+    id: Option<Text<'a>>,
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
+    #[serde(borrow)]
+    arguments_delta: Option<&'a RawValue>,
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    block: Option<LiveBlock<'a>>,
+    #[serde(borrow)]
+    reason: Option<LiveReason<'a>>,
+}
+
+#[derive(Deserialize)]
+struct LiveBlock<'a> {
+    #[serde(borrow)]
+    id: Option<Text<'a>>,
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct LiveReason<'a> {
+    #[serde(borrow)]
+    kind: Option<Text<'a>>,
+}
+
+/// Reads one row of a session that is being written; tells whether it is one.
+pub(super) fn read_live(text: &str, say: &mut Say<'_>) -> serde_json::Result<bool> {
+    let row: LiveRow<'_> = serde_json::from_str(text)?;
+    let Some(kind) = row.kind.as_deref() else { return Ok(false) };
+    let known = kind == "session" || kind.ends_with("-chunks") || kind.contains('/');
+    let matters = matches!(
+        kind,
+        "assistant/chunk" | "tool-call-chunks" | "text-chunks" | "tool/call" | "step/end" | "turn/end"
+    );
+    let Some(data) = lenient::<LiveData<'_>>(row.data).filter(|_| matters) else { return Ok(known) };
+    // Two turns of one step number can't meet: a step's calls end with it.
+    let group = data.turn.wrapping_mul(1 << 32).wrapping_add(data.step);
+    match (kind, data) {
+        ("assistant/chunk", LiveData { chunk: Some(chunk), .. }) => read_chunk(chunk, group, say),
+        ("tool-call-chunks", LiveData { index, id, name, args, .. }) => {
+            let key = CallKey::Place(group, index);
+            begin_live(key.clone(), id, name, say);
+            for piece in args.into_iter().flatten() {
+                say(LiveEvent::Delta { key: key.clone(), text: Words::Quoted(piece.get()) });
+            }
+        }
+        ("text-chunks", LiveData { texts, .. }) => {
+            for text in texts.into_iter().flatten() {
+                say(LiveEvent::Text { text: Words::Quoted(text.get()) });
+            }
+        }
+        ("tool/call", LiveData { call_id: Some(id), name, arguments, .. }) => {
+            let key = CallKey::Id(id.0.clone());
+            begin_live(key.clone(), Some(id), name, say);
+            let whole = arguments.map(|raw| Words::Quoted(raw.get()));
+            say(LiveEvent::End { calls: Scope::Call(key), whole });
+        }
+        ("step/end", _) => say(LiveEvent::End { calls: Scope::Group(group), whole: None }),
+        ("turn/end", LiveData { reason, .. }) => {
+            let reason = reason.and_then(|reason| reason.kind).map_or("the turn ended".into(), |kind| kind.0);
+            say(LiveEvent::Cut { calls: Scope::All, reason });
+        }
+        _ => {}
+    }
+    Ok(known)
+}
+
+fn read_chunk(chunk: LiveChunk<'_>, group: u64, say: &mut Say<'_>) {
+    let key = CallKey::Place(group, chunk.index);
+    match chunk.kind.as_ref() {
+        "tool-call-delta" => {
+            begin_live(key.clone(), chunk.id, chunk.name, say);
+            if let Some(piece) = chunk.arguments_delta {
+                say(LiveEvent::Delta { key, text: Words::Quoted(piece.get()) });
+            }
+        }
+        "text-delta" => {
+            if let Some(text) = chunk.text {
+                say(LiveEvent::Text { text: Words::Quoted(text.get()) });
+            }
+        }
+        "block-end" => {
+            let Some(block) = chunk.block else { return };
+            begin_live(key.clone(), block.id, block.name, say);
+            let whole = block.arguments.map(|raw| Words::Quoted(raw.get()));
+            say(LiveEvent::End { calls: Scope::Call(key), whole });
+        }
+        "finish" => match chunk.reason.and_then(|reason| reason.kind).as_deref() {
+            None | Some("tool-calls" | "stop" | "end-turn" | "completed") => {
+                say(LiveEvent::End { calls: Scope::Group(group), whole: None });
+            }
+            Some(reason) => {
+                say(LiveEvent::Cut { calls: Scope::Group(group), reason: reason.to_owned().into() });
+            }
+        },
+        _ => {}
+    }
+}
+
+fn begin_live<'a>(key: CallKey<'a>, id: Option<Text<'a>>, name: Option<Text<'a>>, say: &mut Say<'_>) {
+    let Some(name) = name else { return };
+    say(LiveEvent::Begin(LiveBegin {
+        key,
+        alias: id.as_ref().map(|id| id.0.clone()),
+        call_id: id.map(|id| id.0),
+        tool: name.0,
+        body: LiveBody::Arguments,
+        repeats: true,
+    }));
 }
 
 #[cfg(test)]

@@ -1,7 +1,18 @@
 //! What each vendor's log looks like: one file per vendor, bytes of a line to [`super::event::CallEvent`]s.
 
+mod acp;
+mod anthropic;
+mod claude_code;
+mod codex;
 pub mod dsh;
+mod gemini;
+mod openai;
+pub mod stream;
 pub mod tape;
+
+use std::borrow::Borrow;
+use std::borrow::Cow;
+use std::ops::Deref;
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -89,6 +100,31 @@ pub fn detect(first_bytes: &[u8]) -> Result<Format, DetectError> {
 )]
 fn json_into(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     serde_json::to_writer(out, value).expect("JSON of a string or a report type");
+}
+
+/// A string that is borrowed where it has no escape; serde borrows inside an `Option` only through such a type.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for Text<'_> {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for Text<'_> {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
 }
 
 /// Reads an optional field of which only the right shape counts.
