@@ -564,6 +564,8 @@ proptest! {
         let (_, foretold) = previewed(&files, &patch, piece, 0);
         // What a preview foretells is what comes.
         match (&parsed.malformed, planned) {
+            // A patch that asks for nothing is told to the model as an error.
+            (None, _) if parsed.patch.edits.is_empty() => prop_assert_eq!(foretold, None),
             (None, planned) => prop_assert_eq!(foretold, Some(planned.is_ok())),
             (Some(_), _) => prop_assert_ne!(foretold, Some(true)),
         }
