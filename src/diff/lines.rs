@@ -371,7 +371,7 @@ fn search(input: &InternedInput<&[u8]>, work: &mut u64) -> Option<Vec<Hunk>> {
             if is_enough(windows.len()) {
                 return Some(search_between(input, &longest_in_order(&windows)));
             }
-            return (product <= COARSE_PRODUCT).then(|| engine(Algorithm::Myers, input));
+            return (product <= COARSE_PRODUCT).then(|| shortest(input));
         }
         if !is_affordable {
             return Some(search_between(input, &longest_in_order(&unique_lines(input, &counts))));
@@ -379,6 +379,32 @@ fn search(input: &InternedInput<&[u8]>, work: &mut u64) -> Option<Vec<Hunk>> {
     }
     *work -= needed;
     Some(engine(Algorithm::Histogram, input))
+}
+
+/// Finds a nearly shortest list of changes in text that only repeats.
+///
+/// The other library bounds such a search by work as well and needs two thirds of the engine's time for it. Sliding the
+/// changes to where git has them would mean nothing here: there is no structure that they could follow.
+fn shortest(input: &InternedInput<&[u8]>) -> Vec<Hunk> {
+    let tokens = |side: &[Token]| side.iter().map(|token| token.0).collect::<Vec<u32>>();
+    let (old, new) = (tokens(&input.before), tokens(&input.after));
+    let changes = similar::capture_diff_slices(similar::Algorithm::Myers, &old, &new);
+    let index = |range: Range<usize>| engine_index(range.start)..engine_index(range.end);
+    let mut hunks: Vec<Hunk> = Vec::new();
+    for change in changes {
+        if matches!(change, similar::DiffOp::Equal { .. }) {
+            continue;
+        }
+        let (before, after) = (index(change.old_range()), index(change.new_range()));
+        match hunks.last_mut() {
+            Some(last) if last.before.end == before.start && last.after.end == after.start => {
+                last.before.end = before.end;
+                last.after.end = after.end;
+            }
+            _ => hunks.push(Hunk { before, after }),
+        }
+    }
+    hunks
 }
 
 /// Runs the engine and slides the changes to where git has them.
