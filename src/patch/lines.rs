@@ -45,9 +45,8 @@ impl LineBuffer {
         chunk: &[u8],
         mut take: impl FnMut(usize, &[u8]),
     ) -> Result<(), LineTooLong> {
-        // A model's delta is a few bytes, mostly without a newline: a plain loop over them beats a call of memchr.
-        if chunk.len() <= DELTA_BYTES && !chunk.contains(&b'\n') {
-            return self.grow(chunk, self.lines + 1);
+        if self.keeps(chunk) {
+            return Ok(());
         }
         let mut rest = chunk;
         while let Some(length) = memchr(b'\n', rest) {
@@ -63,6 +62,24 @@ impl LineBuffer {
             rest = tail;
         }
         self.grow(rest, self.lines + 1)
+    }
+
+    /// Keeps a chunk that completes no line, if it is small enough to be told without a search.
+    ///
+    /// A model's delta is a few bytes, mostly without a newline: a plain loop over them beats a call of memchr.
+    #[inline]
+    pub fn keeps(&mut self, chunk: &[u8]) -> bool {
+        if chunk.len() > DELTA_BYTES
+            || self.pending.len() >= LINE_CAP_BYTES - DELTA_BYTES
+            || chunk.contains(&b'\n')
+        {
+            return false;
+        }
+        match chunk {
+            [byte] => self.pending.push(*byte),
+            bytes => self.pending.extend_from_slice(bytes),
+        }
+        true
     }
 
     /// Takes the unfinished last line out, with its 1-based number; `None` if the input ended with a newline.

@@ -200,7 +200,7 @@ impl Parser {
 
     /// Takes a piece of the patch; says what its complete lines mean.
     pub fn push(&mut self, chunk: &[u8], say: &mut dyn FnMut(PatchEvent<'_>)) {
-        if self.failed {
+        if self.failed || self.lines.keeps(chunk) {
             return;
         }
         let Parser { lines, state, reading, failed } = self;
