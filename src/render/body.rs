@@ -173,9 +173,23 @@ fn line_row(line: &SignedLine<'_>, text: &str, marks: &Marks, frame: &Frame<'_>,
         (Sign::Insert, Tint::None) => ("+", Role::Plain, Role::Plain),
     };
     let mut row = Row::new(style).filled(role);
-    row.push(&gutter(line, frame), Role::Dim, style);
-    row.push(sign, role, style);
-    row.push(" ", role, style);
+    let gutter = gutter(line, frame);
+    if !row.push_plain(&gutter, Role::Dim) {
+        row.push(&gutter, Role::Dim, style);
+    }
+    row.push_plain(sign, role);
+    row.push_plain(" ", role);
+    // Nearly every line of source code is printable ASCII and fits: its bytes are its columns.
+    if text.len() <= row.room() && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        let mut start = 0;
+        for range in &marks.words {
+            row.push_plain(&text[start..range.start], role);
+            row.push_plain(&text[range.clone()], word);
+            start = range.end;
+        }
+        row.push_plain(&text[start..], role);
+        return row;
+    }
     let all = cells(text, Place::Line, style.charset());
     hidden.note(&all, text, line.new_number.or(line.old_number));
     let touches = |cell: &Cell<'_>, range: &Range<usize>| {

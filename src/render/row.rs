@@ -59,6 +59,16 @@ impl Row {
         }
     }
 
+    /// Adds a text that holds nothing to be escaped and of which every character takes one column, if it fits.
+    pub(super) fn push_plain(&mut self, text: &str, role: Role) -> bool {
+        let columns = if text.is_ascii() { text.len() } else { text.chars().count() };
+        let fits = columns <= self.room();
+        if fits && !text.is_empty() {
+            self.append(text, columns, role);
+        }
+        fits
+    }
+
     fn append(&mut self, text: &str, columns: usize, role: Role) {
         self.columns += columns;
         match self.runs.last_mut() {
