@@ -31,28 +31,41 @@ impl AsRef<[u8]> for Filled {
 pub(crate) fn read(mut file: File, size_bytes: usize) -> io::Result<Document> {
     let mut rest = Vec::new();
     if size_bytes < HUGE_BYTES {
-        rest.try_reserve_exact(size_bytes)?;
-        file.read_to_end(&mut rest)?;
+        // One byte more than expected, so that one read finds the end; std's own way asks for the size once more.
+        rest.try_reserve_exact(size_bytes + 1)?;
+        rest.resize(size_bytes + 1, 0);
+        let length = fill(&mut file, &mut rest)?;
+        let is_whole = length < rest.len();
+        rest.truncate(length);
+        if !is_whole {
+            file.read_to_end(&mut rest)?;
+        }
         return Ok(Document::new(rest));
     }
     let mut memory = MmapMut::map_anon(size_bytes)?;
     // Only speed depends on it.
     let _ = memory.advise(Advice::HugePage);
-    let mut length = 0;
-    while length < size_bytes {
-        match file.read(&mut memory[length..]) {
-            Ok(0) => break,
-            Ok(count) => length += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+    let length = fill(&mut file, &mut memory)?;
     file.read_to_end(&mut rest)?;
     if rest.is_empty() {
         return Ok(Document::new(Filled { memory, length }));
     }
     // The file has grown since its size was asked.
     Ok(Document::new([&memory[..length], &rest].concat()))
+}
+
+/// Reads until the buffer is full or the file ends; returns how many bytes came.
+fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    while length < buffer.len() {
+        match file.read(&mut buffer[length..]) {
+            Ok(0) => break,
+            Ok(count) => length += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
 }
 
 /// So many bytes of a file are compared at a time.
