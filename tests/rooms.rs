@@ -252,9 +252,8 @@ fn faults(file: &str, source: &str) -> Vec<String> {
         }
         let names_a_dialect =
             room.name == "patch" && path.get(1).is_some_and(|second| second == "apply_patch");
-        if names_a_dialect && !matches!(file, "patch/parser.rs" | "patch/detect.rs" | "patch/apply_patch.rs")
-        {
-            faults.push(format!("{file}:{line}: only patch/parser.rs and patch/detect.rs know the dialects"));
+        if names_a_dialect && !matches!(file, "patch/parser.rs" | "patch/apply_patch.rs") {
+            faults.push(format!("{file}:{line}: only patch/parser.rs knows the dialects"));
         }
     }
     faults.extend(only_in(file, &code, room));

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use anyhow::Context;
 use clap::Parser;
 
 use crate::disk::input::Scratch;
@@ -28,12 +29,12 @@ const PATCH: &str = include_str!("../../demo/patch.txt");
 
 /// Runs the command.
 pub fn run(globals: &Globals, console: &Console) -> Result<Exit, Fail> {
-    let trouble = |error: std::io::Error| Fail::io("prepare", Path::new("the demo's folder"), &error);
-    let scratch = Scratch::new("hunkwise-demo-").map_err(trouble)?;
+    let scratch = Scratch::new("hunkwise-demo-").context("cannot make the demo's folder")?;
     for (path, text) in TREE.iter().chain(&[("patch.tape", TAPE), ("patch.txt", PATCH)]) {
-        scratch.write(Path::new(path), text.as_bytes()).map_err(trouble)?;
+        let written = scratch.write(Path::new(path), text.as_bytes());
+        written.with_context(|| format!("cannot write {path} into the demo's folder"))?;
     }
-    std::env::set_current_dir(scratch.path()).map_err(trouble)?;
+    std::env::set_current_dir(scratch.path()).context("cannot enter the demo's folder")?;
     let is_told = !globals.quiet && !globals.json;
     let say = |text: &str| if is_told { console.print(|out| writeln!(out, "{text}")) } else { Ok(()) };
     say(&format!("A model streams a patch for the files in {}.", scratch.path().display()))?;

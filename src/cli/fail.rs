@@ -41,6 +41,17 @@ impl Fail {
     }
 }
 
+impl From<anyhow::Error> for Fail {
+    /// Takes an error of the system with what was being done: the whole chain in one sentence.
+    fn from(error: anyhow::Error) -> Self {
+        let chain: Vec<String> = error
+            .chain()
+            .map(|cause| cause.downcast_ref::<io::Error>().map_or_else(|| cause.to_string(), reason))
+            .collect();
+        Fail::new(Problem::new(Code::Io, chain.join(": ")))
+    }
+}
+
 impl fmt::Display for Fail {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.report.message)

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use anyhow::Context;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use schemars::Schema;
@@ -43,13 +44,13 @@ pub fn man(dir: Option<&Path>, console: &Console) -> Result<Exit, Fail> {
         console.print(|out| out.write_all(&text))?;
         return Ok(Exit::Done);
     };
-    create_folder(dir).map_err(|error| Fail::io("make", dir, &error))?;
+    create_folder(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let commands = main.get_subcommands().cloned().collect::<Vec<_>>();
     for command in std::iter::once(main).chain(commands) {
         let (name, text) = page(command);
         let path = dir.join(name);
         let written = create_file(&path).and_then(|mut file| file.write_all(&text));
-        written.map_err(|error| Fail::io("write", &path, &error))?;
+        written.with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(Exit::Done)
 }
