@@ -2,6 +2,7 @@
 
 use crate::patch::Dialect;
 use crate::patch::parse;
+use crate::patch::request;
 use crate::report::Card;
 use crate::report::CardKind;
 use crate::report::CardSchema;
@@ -31,7 +32,7 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     // One card an edit: each stands for itself, and a long patch is read file by file.
     for edit in &parsed.patch.edits {
         let line = edit.line_number;
-        let (files, diffs) = stored::of_patch(&crate::patch::Patch { edits: vec![edit.clone()] });
+        let (files, _) = stored::of_patch(&crate::patch::Patch { edits: vec![edit.clone()] });
         let title = files
             .first()
             .map(|file| format!("{} {}", operation_word(file.operation), file.path))
@@ -50,7 +51,7 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
                 time: None,
             },
             files,
-            diffs,
+            diffs: request::stated_diffs(edit),
             message: None,
         });
     }

@@ -45,6 +45,35 @@ pub fn diffs(edit: &FileEdit) -> Vec<FileDiff> {
     }
 }
 
+/// Returns the hunks of an edit with the line numbers that its patch states: for a patch that is shown by itself, and of
+/// which nobody asks where it fits.
+pub fn stated_diffs(edit: &FileEdit) -> Vec<FileDiff> {
+    let (Body::Hunks(hunks) | Body::Delete(hunks)) = &edit.body else { return diffs(edit) };
+    let (path, _) = paths(edit);
+    let stated = |hunk: &Hunk| match hunk {
+        Hunk::Lines(lines) => Some(with_stated_numbers(lines_diff(&path, lines), lines)),
+        Hunk::Binary(_) => None,
+        Hunk::Replace(_) => Some(hunk_diff(&path, hunk)),
+    };
+    hunks.iter().filter_map(stated).collect()
+}
+
+fn with_stated_numbers(diff: FileDiff, hunk: &LineHunk) -> FileDiff {
+    let (Some(old_start), Some((new_start, _))) = (hunk.stated_old_start, hunk.stated_new) else {
+        return diff;
+    };
+    let count = |other: LineKind| hunk.lines().filter(|line| line.kind != other).count();
+    let (old_lines, new_lines) = (count(LineKind::Insert), count(LineKind::Delete));
+    // A header with an empty side names the line before it; a start is at least 1, as in every report.
+    FileDiff {
+        old_start: Some(old_start.max(1)),
+        old_lines: Some(old_lines),
+        new_start: Some(new_start.max(1)),
+        new_lines: Some(new_lines),
+        ..diff
+    }
+}
+
 /// Returns the hunks of an edit that is still being written: of a content that grows only the whole lines.
 pub fn growing_diffs(edit: &FileEdit) -> Vec<FileDiff> {
     match &edit.body {
