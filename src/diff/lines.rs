@@ -362,9 +362,14 @@ fn search(input: &InternedInput<&[u8]>, work: &mut u64) -> Option<Vec<Hunk>> {
     let product = old_lines as u64 * new_lines as u64;
     if product > WINDOW_PRODUCT || !is_affordable {
         let counts = LineCounts::of(input);
-        let unique = input.before.iter().filter(|&&token| counts.is_unique(token)).count();
-        let is_enough = |unique: usize| 2 * unique * 100 >= UNIQUE_PERCENT * (old_lines + new_lines);
-        if !is_enough(unique) {
+        let count = |is_counted: &dyn Fn(Token) -> bool| {
+            input.before.iter().filter(|&&token| is_counted(token)).count()
+        };
+        let is_enough = |lines: usize| 2 * lines * 100 >= UNIQUE_PERCENT * (old_lines + new_lines);
+        let has_unique = is_enough(count(&|token| counts.is_unique(token)));
+        // Of lines that hardly stand on both sides every search is quick.
+        let has_common = is_enough(count(&|token| counts.is_common(token)));
+        if !has_unique && (has_common || !is_affordable || product > COARSE_PRODUCT) {
             // Runs of very few kinds of lines repeat as well.
             let can_be_unique = input.interner.num_tokens() >= WINDOW_TOKENS;
             let windows = if can_be_unique { unique_windows(input) } else { Vec::new() };
@@ -583,6 +588,11 @@ impl LineCounts {
             counts
         };
         LineCounts { old: count(&input.before), new: count(&input.after) }
+    }
+
+    /// Tells whether a line of the old side stands on the new one too.
+    fn is_common(&self, token: Token) -> bool {
+        self.new[token.0 as usize] > 0
     }
 
     fn is_unique(&self, token: Token) -> bool {
