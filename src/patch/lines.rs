@@ -69,17 +69,21 @@ impl LineBuffer {
     /// A model's delta is a few bytes, mostly without a newline: a plain loop over them beats a call of memchr.
     #[inline]
     pub fn keeps(&mut self, chunk: &[u8]) -> bool {
-        if chunk.len() > DELTA_BYTES
-            || self.pending.len() >= LINE_CAP_BYTES - DELTA_BYTES
-            || chunk.contains(&b'\n')
-        {
+        if self.pending.len() >= LINE_CAP_BYTES - DELTA_BYTES {
             return false;
         }
         match chunk {
-            [byte] => self.pending.push(*byte),
-            bytes => self.pending.extend_from_slice(bytes),
+            [b'\n'] => false,
+            [byte] => {
+                self.pending.push(*byte);
+                true
+            }
+            bytes if bytes.len() <= DELTA_BYTES && !bytes.contains(&b'\n') => {
+                self.pending.extend_from_slice(bytes);
+                true
+            }
+            _ => false,
         }
-        true
     }
 
     /// Takes the unfinished last line out, with its 1-based number; `None` if the input ended with a newline.

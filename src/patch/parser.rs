@@ -199,10 +199,14 @@ impl Parser {
     }
 
     /// Takes a piece of the patch; says what its complete lines mean.
+    #[inline]
     pub fn push(&mut self, chunk: &[u8], say: &mut dyn FnMut(PatchEvent<'_>)) {
-        if self.failed || self.lines.keeps(chunk) {
-            return;
+        if !self.failed && !self.lines.keeps(chunk) {
+            self.read(chunk, say);
         }
+    }
+
+    fn read(&mut self, chunk: &[u8], say: &mut dyn FnMut(PatchEvent<'_>)) {
         let Parser { lines, state, reading, failed } = self;
         let outcome = lines.push_with_cr(chunk, |line_number, line| {
             if *failed {
