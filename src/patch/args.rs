@@ -4,6 +4,7 @@
 //! a file edit; one that holds a patch feeds the parser of its dialect. The keys of other agents' tools are understood
 //! ([`spelling`] is the one table); keys that mean nothing are passed over, as those tools do, and kept nowhere.
 
+mod asked;
 pub mod spelling;
 mod state;
 
@@ -19,6 +20,9 @@ use super::FileEdit;
 use super::Parsed;
 use super::PatchEvent;
 
+pub use asked::Asked;
+pub use asked::asked;
+pub use asked::asked_text;
 use spelling::Family;
 use state::State;
 

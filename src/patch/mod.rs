@@ -16,6 +16,7 @@ pub mod parser;
 pub mod request;
 pub mod reverse;
 pub mod search_replace;
+pub mod shell;
 pub mod unified;
 
 use crate::text::PathText;

@@ -11,6 +11,8 @@ use foldhash::fast::FixedState;
 
 use crate::patch::Dialect;
 use crate::patch::Patch;
+use crate::patch::args::spelling::Effect;
+use crate::patch::args::spelling::effect;
 use crate::patch::lines::LineBuffer;
 use crate::plan::Options;
 use crate::plan::Planner;
@@ -38,45 +40,6 @@ pub const OPEN_CALLS_CAP: usize = 256;
 const SEEN_CAP: usize = 1 << 16;
 /// So many notes are kept.
 const NOTES_CAP: usize = 100;
-
-/// What a tool does with files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effect {
-    Edits,
-    /// Some of its commands only look.
-    MayLook,
-}
-
-/// The one table of tools that edit files.
-fn effect(tool: &str) -> Option<Effect> {
-    // Gateways put a namespace before the name.
-    let name = tool.rsplit(['.', ':']).next().unwrap_or(tool);
-    match name {
-        "apply_patch" | "applypatch" | "applyPatch" | "ApplyPatch" | "patch" | "apply_diff" => {
-            Some(Effect::Edits)
-        }
-        "write" | "Write" | "write_file" | "WriteFile" | "create_file" | "write_to_file" => {
-            Some(Effect::Edits)
-        }
-        "edit"
-        | "Edit"
-        | "edit_file"
-        | "replace"
-        | "str_replace"
-        | "replace_in_file"
-        | "search_replace"
-        | "MultiEdit"
-        | "multi_edit"
-        | "multiedit"
-        | "replace_string_in_file" => Some(Effect::Edits),
-        "editor"
-        | "str_replace_editor"
-        | "str_replace_based_edit_tool"
-        | "text_editor"
-        | "text_editor_code_execution" => Some(Effect::MayLook),
-        _ => None,
-    }
-}
 
 /// How the calls of a stream are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -39,10 +39,11 @@ pub const LONE_NEW: &str = "new_text";
 ///
 /// `file_path` … `new_string`: Claude Code, DeepSeek Harness, Gemini; camel case: opencode; `oldText`: pi; `old_text`:
 /// Cline; `old_str`, `file_text`, `command`, `insert_line`: str_replace_editor; `patchText`: opencode; `diff`: Cline, Roo.
-const KEYS: [(&str, Role); 33] = [
+const KEYS: [(&str, Role); 34] = [
     ("file_path", Role::Path),
     ("filePath", Role::Path),
     ("path", Role::Path),
+    ("filepath", Role::Path),
     ("absolute_path", Role::Path),
     ("filename", Role::Path),
     ("target_file", Role::Path),
@@ -75,6 +76,15 @@ const KEYS: [(&str, Role); 33] = [
     ("insert_line", Role::InsertLine),
 ];
 
+/// The keys of a shell's command: a script, or words.
+pub const SHELL_COMMAND: [&str; 2] = ["command", "cmd"];
+/// The keys of the folder in which a shell runs.
+pub const SHELL_FOLDER: [&str; 3] = ["workdir", "cwd", "working_directory"];
+/// The keys of a notebook's path.
+pub const NOTEBOOK_PATH: [&str; 3] = ["notebook_path", "target_notebook", "path"];
+/// The keys of the new source of a notebook's cell.
+pub const NOTEBOOK_SOURCE: [&str; 2] = ["new_source", "new_string"];
+
 /// A command of an editor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
@@ -84,8 +94,10 @@ pub enum Command {
     StrReplace,
     /// Inserts lines.
     Insert,
-    /// Changes nothing that its arguments tell of.
-    None,
+    /// Changes nothing.
+    View,
+    /// Changes a file, but its arguments do not tell how.
+    Undo,
 }
 
 /// Which keys a tool has.
@@ -97,8 +109,14 @@ pub enum Family {
     Edit,
     /// A command, which decides.
     Editor,
+    /// The same, but the command may be left out: the keys decide.
+    OpenEditor,
     /// A patch, and perhaps a path.
     Patch,
+    /// A notebook and the source of one of its cells.
+    Notebook,
+    /// A command for a shell, which may run apply_patch.
+    Shell,
     /// Not known: the keys decide.
     Any,
 }
@@ -114,10 +132,22 @@ impl Family {
             .map(|letter| letter.to_ascii_lowercase())
             .collect();
         match plain.as_str() {
-            "write" | "writefile" | "writetofile" | "createfile" => Family::Write,
-            "edit" | "editfile" | "multiedit" | "replace" | "strreplace" => Family::Edit,
+            "write" | "writefile" | "writetofile" | "create" | "createfile" | "createnewfile" => {
+                Family::Write
+            }
+            "edit"
+            | "editfile"
+            | "multiedit"
+            | "replace"
+            | "strreplace"
+            | "replacestringinfile"
+            | "searchreplace" => Family::Edit,
             "strreplaceeditor" | "strreplacebasededittool" => Family::Editor,
+            "editor" | "texteditor" | "texteditorcodeexecution" => Family::OpenEditor,
             "applypatch" | "applydiff" | "patch" | "replaceinfile" => Family::Patch,
+            "notebookedit" | "editnotebook" => Family::Notebook,
+            "shell" | "bash" | "containerexec" | "exec" | "execcommand" | "shellcommand" | "localshell"
+            | "localshellcall" | "runshellcommand" => Family::Shell,
             _ => Family::Any,
         }
     }
@@ -129,8 +159,30 @@ impl Family {
             Family::Edit => !matches!(role, Role::Content | Role::Patch),
             Family::Editor => !matches!(role, Role::Content | Role::Patch | Role::Edits),
             Family::Patch => matches!(role, Role::Path | Role::Patch),
-            Family::Any => true,
+            Family::OpenEditor | Family::Notebook | Family::Shell | Family::Any => true,
         }
+    }
+}
+
+/// What a tool does with files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It edits them.
+    Edits,
+    /// Some of its commands only look.
+    MayLook,
+}
+
+/// Returns what a tool of a model's stream does with files, by its name; `None` if it edits none, or not by arguments of
+/// which one can tell before they are whole.
+///
+/// The tools of another server mean by their arguments what that server says, and so they are none of these.
+pub fn effect(tool: &str) -> Option<Effect> {
+    match Family::of(tool) {
+        _ if tool.starts_with("mcp__") => None,
+        Family::Write | Family::Edit | Family::Patch => Some(Effect::Edits),
+        Family::Editor | Family::OpenEditor => Some(Effect::MayLook),
+        Family::Notebook | Family::Shell | Family::Any => None,
     }
 }
 
@@ -150,7 +202,8 @@ pub fn command(name: &[u8]) -> Option<Command> {
         b"create" => Some(Command::Create),
         b"str_replace" => Some(Command::StrReplace),
         b"insert" => Some(Command::Insert),
-        b"view" | b"undo_edit" => Some(Command::None),
+        b"view" => Some(Command::View),
+        b"undo_edit" => Some(Command::Undo),
         _ => None,
     }
 }

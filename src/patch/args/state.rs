@@ -207,6 +207,16 @@ impl State {
         }
     }
 
+    /// Returns the path, if it was read.
+    pub fn path(&self) -> Option<&PathText> {
+        self.path.as_ref()
+    }
+
+    /// Returns the command, if it was read and is one.
+    pub fn command(&self) -> Option<Command> {
+        self.command
+    }
+
     /// Takes a token; `at` is the byte at which the key or string that was begun last begins.
     pub fn token(&mut self, at: usize, token: Token<'_>, say: &mut Say<'_>) -> Read {
         if let Some(reader) = self.inner.take() {
@@ -544,7 +554,9 @@ impl State {
         let Some(command) = command else { return Ok(()) };
         let fits = match (command, self.mode) {
             (_, Mode::Undecided) | (Command::StrReplace, Mode::Replace | Mode::EmptyOld) => true,
-            (Command::Create | Command::Insert | Command::StrReplace | Command::None, _) => false,
+            (Command::Create | Command::Insert | Command::StrReplace | Command::View | Command::Undo, _) => {
+                false
+            }
         };
         if !fits {
             return self.conflict();
@@ -603,7 +615,7 @@ impl State {
 
     /// The object has ended.
     fn end(&mut self, say: &mut Say<'_>) -> Read {
-        if self.command == Some(Command::None) {
+        if matches!(self.command, Some(Command::View | Command::Undo)) {
             return Ok(());
         }
         if self.family == Family::Editor && self.command.is_none() {
@@ -668,7 +680,8 @@ impl State {
             (_, Family::Write) if self.path.is_none() => Role::Path,
             (_, Family::Write) => Role::Content,
             (_, Family::Patch) => Role::Patch,
-            (_, Family::Edit | Family::Editor | Family::Any) => Role::Old,
+            (_, Family::Edit | Family::Editor | Family::OpenEditor) => Role::Old,
+            (_, Family::Notebook | Family::Shell | Family::Any) => Role::Old,
         }
     }
 
