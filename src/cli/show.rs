@@ -10,7 +10,7 @@ use crate::report::CardStatus;
 use crate::report::Code;
 use crate::report::Problem;
 use crate::report::Source;
-use crate::session::stored;
+use crate::session::requested;
 
 use super::args::CardOutput;
 use super::args::ShowArgs;
@@ -32,7 +32,7 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     // One card an edit: each stands for itself, and a long patch is read file by file.
     for edit in &parsed.patch.edits {
         let line = edit.line_number;
-        let (files, _) = stored::of_patch(&crate::patch::Patch { edits: vec![edit.clone()] });
+        let (files, _) = requested::of_patch(&crate::patch::Patch { edits: vec![edit.clone()] });
         let title = files
             .first()
             .map(|file| format!("{} {}", operation_word(file.operation), file.path))

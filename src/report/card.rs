@@ -50,7 +50,7 @@ pub enum CardKind {
 }
 
 /// What became of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CardStatus {
     /// It was done.

@@ -21,6 +21,11 @@ pub enum CallEvent<'a> {
     },
     /// The tool answered.
     Result(Box<CallResult>),
+    /// An open call is told better by another one: it gets no card of its own.
+    Superseded {
+        /// The call.
+        call_id: Cow<'a, str>,
+    },
     /// Something that a reader of the log should know.
     Note(String),
 }
@@ -32,10 +37,127 @@ pub struct Begin<'a> {
     pub call_id: Cow<'a, str>,
     /// The tool as the log names it.
     pub tool: Cow<'a, str>,
-    /// The arguments as the model wrote them: JSON, or what it took for JSON.
-    pub arguments: Cow<'a, str>,
+    /// What it asks for.
+    pub request: Request<'a>,
     /// Where it stands in the log.
     pub place: Place,
+}
+
+/// What a call asks for, as the log holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Request<'a> {
+    /// The arguments as the model wrote them: JSON, or what it took for JSON. Only the tool's name tells whether the
+    /// call edits files.
+    Arguments(Cow<'a, str>),
+    /// The text of a patch, of a tool whose whole input it is.
+    Patch(Cow<'a, str>),
+    /// What the log says of each file; of a tool that edits, whatever its name.
+    Changes(Vec<FileChange>),
+}
+
+impl Request<'_> {
+    /// Returns the request with texts of its own.
+    pub fn into_owned(self) -> Request<'static> {
+        match self {
+            Request::Arguments(text) => Request::Arguments(Cow::Owned(text.into_owned())),
+            Request::Patch(text) => Request::Patch(Cow::Owned(text.into_owned())),
+            Request::Changes(changes) => Request::Changes(changes),
+        }
+    }
+
+    /// Returns about how much memory the texts take, in bytes.
+    pub fn length_bytes(&self) -> usize {
+        match self {
+            Request::Arguments(text) | Request::Patch(text) => text.len(),
+            Request::Changes(changes) => changes.iter().map(FileChange::length_bytes).sum(),
+        }
+    }
+}
+
+/// What a log says of one file of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FileChange {
+    /// The path as the log has it; of a rename the new one.
+    pub path: String,
+    /// Where a renamed or copied file came from.
+    pub from: Option<String>,
+    /// What was done; told from the content where the log does not say.
+    pub operation: Option<Operation>,
+    /// What became of this file, where the log says it of each.
+    pub status: Option<CardStatus>,
+    /// The change.
+    pub content: ChangeContent,
+}
+
+impl FileChange {
+    /// Returns a change of which the log tells only the content.
+    pub fn new(path: String, content: ChangeContent) -> Self {
+        FileChange { path, from: None, operation: None, status: None, content }
+    }
+
+    fn length_bytes(&self) -> usize {
+        self.path.len()
+            + match &self.content {
+                ChangeContent::Hunks(hunks) => hunks
+                    .iter()
+                    .flat_map(|hunk| &hunk.lines)
+                    .map(|line| line.len() + size_of::<String>())
+                    .sum(),
+                ChangeContent::Unified(text) => text.len(),
+                ChangeContent::Texts { before: Before::Text(before), after } => before.len() + after.len(),
+                ChangeContent::Texts { before: Before::Absent | Before::Unknown, after } => after.len(),
+                ChangeContent::Replacement { old, new } => old.len() + new.len(),
+                ChangeContent::Path => 0,
+            }
+    }
+}
+
+/// A change of one file as a log holds it, best first.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ChangeContent {
+    /// Hunks whose lines have their signs.
+    Hunks(Vec<LoggedHunk>),
+    /// The text of a unified diff of the one file, with or without headers; its hunk headers give the line numbers.
+    Unified(String),
+    /// The whole texts.
+    Texts {
+        /// The text before.
+        before: Before,
+        /// The text after; of a delete empty.
+        after: String,
+    },
+    /// A part of the file and what came in its place, without a line number.
+    Replacement {
+        /// The part; empty of an insertion.
+        old: String,
+        /// What stands there instead.
+        new: String,
+    },
+    /// Nothing but the path.
+    Path,
+}
+
+/// What a log says of a file's text before a change.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Before {
+    /// The file was not there.
+    Absent,
+    /// The log does not have it.
+    Unknown,
+    /// The text.
+    Text(String),
+}
+
+/// A hunk as a log holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct LoggedHunk {
+    /// 1-based number of the first old line, if the log has it; 0 or 1 on an empty side.
+    pub old_start: Option<usize>,
+    /// 1-based number of the first new line, if the log has it; 0 or 1 on an empty side.
+    pub new_start: Option<usize>,
+    /// The lines with their signs, without their newlines. A line that begins with a backslash says that the one before
+    /// it ends the file without a newline.
+    pub lines: Vec<String>,
 }
 
 /// Where an event stands in its log.
@@ -60,12 +182,30 @@ pub struct CallResult {
     pub status: CardStatus,
     /// The text of the result, as the model was shown it.
     pub message: Option<String>,
-    /// The applied hunks; empty if the log holds none, or none that are whole.
+    /// What the log says of each file that was changed; empty if it holds only `diffs`, or nothing.
+    pub changes: Vec<FileChange>,
+    /// The applied hunks, where the log has them as hunkwise does; empty if it holds none, or none that are whole.
     pub diffs: Vec<FileDiff>,
     /// What was done to the file, of a tool that changes one.
     pub operation: Option<Operation>,
-    /// The changed files, where the log holds more than hunks.
+    /// The changed files, where the log is hunkwise's own.
     pub files: Vec<RecordFile>,
+}
+
+impl CallResult {
+    /// Returns a result that says only what became of the call.
+    pub fn new(call_id: String, place: Place, status: CardStatus) -> Self {
+        CallResult {
+            call_id,
+            place,
+            status,
+            message: None,
+            changes: Vec::new(),
+            diffs: Vec::new(),
+            operation: None,
+            files: Vec::new(),
+        }
+    }
 }
 
 /// One thing that a live stream says.

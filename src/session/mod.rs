@@ -4,11 +4,13 @@
 //! (cards); [`Replay`] holds them together. No file is opened and no clock is read here.
 
 pub mod calls;
+mod change;
 pub mod event;
 pub mod format;
 pub mod frame;
 pub mod live;
 pub mod pair;
+pub mod requested;
 pub mod sse;
 pub mod stored;
 pub mod throttle;
@@ -18,8 +20,7 @@ use crate::report::Card;
 use event::CallEvent;
 use event::CallResult;
 use format::Format;
-use format::dsh;
-use format::dsh::Dsh;
+use format::log::LogReader;
 use frame::Frame;
 use frame::Line;
 use frame::readable;
@@ -103,7 +104,7 @@ pub struct Replay {
 #[derive(Debug)]
 struct Reader {
     format: Format,
-    dsh: Dsh,
+    log: LogReader,
     pairs: Pairs,
     summary: ReplaySummary,
 }
@@ -113,7 +114,7 @@ impl Replay {
     pub fn new(options: ReplayOptions) -> Self {
         let reader = Reader {
             format: options.format,
-            dsh: Dsh::default(),
+            log: LogReader::new(options.format),
             pairs: Pairs::default(),
             summary: ReplaySummary::default(),
         };
@@ -130,11 +131,11 @@ impl Replay {
     pub fn finish(self, emit: &mut dyn FnMut(Card)) -> ReplaySummary {
         let Replay { frame, mut reader } = self;
         let framed = frame.finish(&mut |line| reader.line(line, emit));
-        let Reader { format, dsh, pairs, mut summary } = reader;
+        let Reader { format, log, pairs, mut summary } = reader;
         summary.lines = framed.lines;
         summary.skipped_long = framed.skipped_long;
-        summary.unknown_events = dsh.unknown_events();
-        summary.inherited_calls = dsh.inherited_calls();
+        summary.unknown_events = log.unknown_events();
+        summary.inherited_calls = log.inherited_calls();
         summary.duplicates = pairs.duplicates();
         for call in pairs.finish() {
             draw(format, call, None, &mut summary, emit);
@@ -150,42 +151,48 @@ impl Reader {
             _ => line.bytes,
         };
         // A torn line is always parsed, to tell whether it is whole.
-        if !line.is_torn && !dsh::proposes(bytes, |call_id| self.pairs.knows(call_id)) {
+        if !line.is_torn && !self.log.proposes(bytes, &|call_id| self.pairs.knows(call_id)) {
             return;
         }
         let readable = readable(bytes);
-        match self.dsh.read(&readable.text, line.number) {
-            Ok(event) => {
-                self.summary.replaced_characters += readable.replaced;
-                if let Some(event) = event {
-                    self.event(event, emit);
-                }
-            }
-            Err(_) if line.is_torn => self.summary.torn_line = Some(line.number),
+        let Reader { format, log, pairs, summary } = self;
+        let read = log.read(&readable.text, line.number, &mut |event| {
+            take(*format, event, pairs, summary, emit);
+        });
+        match read {
+            Ok(()) => summary.replaced_characters += readable.replaced,
+            Err(_) if line.is_torn => summary.torn_line = Some(line.number),
             Err(_) => {
-                self.summary.bad_line_count += 1;
-                if self.summary.bad_lines.len() < LISTED_CAP {
-                    self.summary.bad_lines.push(line.number);
+                summary.bad_line_count += 1;
+                if summary.bad_lines.len() < LISTED_CAP {
+                    summary.bad_lines.push(line.number);
                 }
             }
         }
     }
+}
 
-    fn event(&mut self, event: CallEvent<'_>, emit: &mut dyn FnMut(Card)) {
-        match event {
-            CallEvent::Begin(begin) => self.pairs.begin(begin),
-            CallEvent::Decided { call_id, refusal } => {
-                self.pairs.decide(&call_id, refusal.map(|refusal| refusal.into_owned()));
+fn take(
+    format: Format,
+    event: CallEvent<'_>,
+    pairs: &mut Pairs,
+    summary: &mut ReplaySummary,
+    emit: &mut dyn FnMut(Card),
+) {
+    match event {
+        CallEvent::Begin(begin) => pairs.begin(begin),
+        CallEvent::Decided { call_id, refusal } => {
+            pairs.decide(&call_id, refusal.map(|refusal| refusal.into_owned()));
+        }
+        CallEvent::Result(result) => {
+            if let Some(call) = pairs.end(&result) {
+                draw(format, call, Some(*result), summary, emit);
             }
-            CallEvent::Result(result) => {
-                if let Some(call) = self.pairs.end(&result) {
-                    draw(self.format, call, Some(*result), &mut self.summary, emit);
-                }
-            }
-            CallEvent::Note(note) => {
-                if self.summary.notes.len() < LISTED_CAP {
-                    self.summary.notes.push(note);
-                }
+        }
+        CallEvent::Superseded { call_id } => pairs.supersede(&call_id),
+        CallEvent::Note(note) => {
+            if summary.notes.len() < LISTED_CAP {
+                summary.notes.push(note);
             }
         }
     }
@@ -214,8 +221,9 @@ mod tests {
     use crate::report::CardStatus;
     use crate::report::FileDiff;
     use crate::report::RecordMeta;
-    use dsh::EventStamp;
-    use dsh::LoggedResult;
+    use format::dsh;
+    use format::dsh::EventStamp;
+    use format::dsh::LoggedResult;
 
     fn replay(blocks: &[&[u8]], line_cap_bytes: usize) -> (Vec<Card>, ReplaySummary) {
         let mut cards = Vec::new();

@@ -7,23 +7,38 @@ use std::collections::VecDeque;
 use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
+use memchr::memmem;
+
+use crate::patch::args::spelling::Family;
 
 use super::event::Begin;
 use super::event::CallResult;
 use super::event::Place;
+use super::event::Request;
 
-/// The tools whose calls are kept; those of any other tool are never held.
-const EDIT_TOOLS: [&str; 6] = ["write", "edit", "str_replace_editor", "apply_patch", "apply", "undo"];
+/// hunkwise's own call that takes an edit back; its arguments name no file.
+pub const UNDO: &str = "undo";
 
 /// How many calls are remembered after their result, to tell copies that a resumed session wrote again.
 const REMEMBERED_CALLS_CAP: usize = 1 << 18;
 
-/// How many bytes of arguments are held for calls without a result; beyond, the oldest lose theirs.
-const HELD_ARGUMENTS_CAP_BYTES: usize = 32 << 20;
+/// How many bytes of requests are held for calls without a result; beyond, the oldest lose theirs.
+const HELD_REQUESTS_CAP_BYTES: usize = 32 << 20;
 
-/// Tells whether a tool of that name edits files.
-pub fn is_edit_tool(tool: &str) -> bool {
-    EDIT_TOOLS.contains(&tool)
+/// Tells whether a call may edit a file. What is not told apart here is when the call is drawn.
+fn may_edit(begin: &Begin<'_>) -> bool {
+    let Request::Arguments(arguments) = &begin.request else { return true };
+    match Family::of(&begin.tool) {
+        Family::Any => begin.tool == UNDO,
+        // Most commands only look; those that edit name a tool for it.
+        Family::Shell => memmem::find(arguments.as_bytes(), b"apply").is_some(),
+        Family::Write
+        | Family::Edit
+        | Family::Editor
+        | Family::OpenEditor
+        | Family::Patch
+        | Family::Notebook => true,
+    }
 }
 
 /// A call that waits for its result.
@@ -33,8 +48,8 @@ pub struct Call {
     pub id: String,
     /// The tool.
     pub tool: String,
-    /// The arguments as the model wrote them; absent if they were too much to hold.
-    pub arguments: Option<String>,
+    /// What it asks for; absent if that was too much to hold.
+    pub request: Option<Request<'static>>,
     /// Where the call stands in the log.
     pub place: Place,
     /// Why it was not allowed, in the log's word.
@@ -51,7 +66,7 @@ pub struct Pairs {
     held_bytes: usize,
     held_cap_bytes: usize,
     remembered_cap: usize,
-    /// No call before this one holds arguments.
+    /// No call before this one holds a request.
     first_held: u64,
     /// Prints of ids and of whole calls.
     seen: HashSet<u128, FixedState>,
@@ -61,7 +76,7 @@ pub struct Pairs {
 
 impl Default for Pairs {
     fn default() -> Self {
-        Pairs::with_caps(HELD_ARGUMENTS_CAP_BYTES, REMEMBERED_CALLS_CAP)
+        Pairs::with_caps(HELD_REQUESTS_CAP_BYTES, REMEMBERED_CALLS_CAP)
     }
 }
 
@@ -96,24 +111,24 @@ impl Pairs {
     /// The same id with the same turn, tool and arguments is a copy. An id that comes again with anything else is
     /// another call: some models count their calls anew in every turn, and an edit must not vanish for that.
     pub fn begin(&mut self, begin: Begin<'_>) {
-        if !is_edit_tool(&begin.tool) {
+        if !may_edit(&begin) {
             return;
         }
         let prints = [
             print_of(&begin.call_id),
-            print_of(&(&begin.call_id, &begin.tool, &begin.arguments, begin.place.turn)),
+            print_of(&(&begin.call_id, &begin.tool, &begin.request, begin.place.turn)),
         ];
         if self.seen.contains(&prints[1]) {
             self.duplicates += 1;
             return;
         }
         self.remember(prints);
-        let arguments = begin.arguments.into_owned();
-        self.held_bytes += arguments.len();
+        let request = begin.request.into_owned();
+        self.held_bytes += request.length_bytes();
         let id = begin.call_id.into_owned();
         self.order_by_id.insert(id.clone(), self.next_order);
         let tool = begin.tool.into_owned();
-        let call = Call { id, tool, arguments: Some(arguments), place: begin.place, refusal: None };
+        let call = Call { id, tool, request: Some(request), place: begin.place, refusal: None };
         self.open.insert(self.next_order, call);
         self.next_order += 1;
         self.shed();
@@ -132,8 +147,19 @@ impl Pairs {
             self.duplicates += usize::from(self.knows(&result.call_id));
             return None;
         };
+        self.take(order)
+    }
+
+    /// Drops an open call that is told better by another.
+    pub fn supersede(&mut self, call_id: &str) {
+        if let Some(order) = self.order_by_id.remove(call_id) {
+            self.take(order);
+        }
+    }
+
+    fn take(&mut self, order: u64) -> Option<Call> {
         let call = self.open.remove(&order)?;
-        self.held_bytes -= call.arguments.as_ref().map_or(0, String::len);
+        self.held_bytes -= call.request.as_ref().map_or(0, Request::length_bytes);
         Some(call)
     }
 
@@ -154,11 +180,11 @@ impl Pairs {
         }
     }
 
-    /// Drops arguments of the oldest open calls until the rest is within the cap.
+    /// Drops the requests of the oldest open calls until the rest is within the cap.
     fn shed(&mut self) {
         while self.held_bytes > self.held_cap_bytes {
             let Some((&order, call)) = self.open.range_mut(self.first_held..).next() else { return };
-            self.held_bytes -= call.arguments.take().map_or(0, |arguments| arguments.len());
+            self.held_bytes -= call.request.take().map_or(0, |request| request.length_bytes());
             self.first_held = order + 1;
         }
     }
@@ -181,20 +207,19 @@ mod tests {
         Begin {
             call_id: Cow::Borrowed(id),
             tool: Cow::Borrowed(tool),
-            arguments: Cow::Borrowed(arguments),
+            request: Request::Arguments(Cow::Borrowed(arguments)),
             place: Place::default(),
         }
     }
 
     fn result(id: &str) -> CallResult {
-        CallResult {
-            call_id: id.to_owned(),
-            place: Place::default(),
-            status: CardStatus::Applied,
-            message: None,
-            diffs: Vec::new(),
-            operation: None,
-            files: Vec::new(),
+        CallResult::new(id.to_owned(), Place::default(), CardStatus::Applied)
+    }
+
+    fn arguments(call: Call) -> Option<String> {
+        match call.request? {
+            Request::Arguments(text) => Some(text.into_owned()),
+            Request::Patch(_) | Request::Changes(_) => None,
         }
     }
 
@@ -234,7 +259,7 @@ mod tests {
         let mut pairs = Pairs::default();
         pairs.begin(begin("a", "edit", "1"));
         pairs.begin(begin("a", "edit", "2"));
-        assert_eq!(pairs.end(&result("a")).and_then(|call| call.arguments), Some("2".to_owned()));
+        assert_eq!(pairs.end(&result("a")).and_then(arguments), Some("2".to_owned()));
         assert_eq!(ids(pairs), ["a"]);
     }
 
@@ -267,7 +292,7 @@ mod tests {
         pairs.begin(begin("d", "edit", "more than the cap"));
         assert_eq!(pairs.held_bytes, 0);
         pairs.begin(begin("e", "edit", "e"));
-        let held: Vec<_> = pairs.finish().map(|call| call.arguments).collect();
+        let held: Vec<_> = pairs.finish().map(arguments).collect();
         assert_eq!(held, [None, None, None, None, Some("e".to_owned())]);
     }
 }

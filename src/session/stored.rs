@@ -5,45 +5,25 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Map;
-use serde_json::Value;
-
 use crate::diff::hunks::counts;
-use crate::patch::Body;
-use crate::patch::Dialect;
-use crate::patch::Patch;
-use crate::patch::parse;
-use crate::patch::request;
 use crate::report::Card;
 use crate::report::CardFile;
 use crate::report::CardKind;
 use crate::report::CardSchema;
 use crate::report::CardStatus;
-use crate::report::DiffNote;
 use crate::report::FileDiff;
 use crate::report::Operation;
 use crate::report::RecordFile;
 use crate::report::Recorded;
 use crate::report::Source;
 
+use super::change::Picture;
+use super::change::file_named;
+use super::change::picture_of;
 use super::event::CallResult;
-use super::frame::readable;
 use super::pair::Call;
-
-/// What a call asks for, before any result.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Requested {
-    /// The files that it names.
-    pub files: Vec<CardFile>,
-    /// The change as requested: raw text, without line numbers.
-    pub diffs: Vec<FileDiff>,
-    /// The whole content that a file shall get is in the diff: only what stood there before is not known.
-    pub is_whole_content: bool,
-    /// Whether the call edits at all; a tool may have commands that only look.
-    pub is_edit: bool,
-    /// Count of characters that no string can hold and that became U+FFFD.
-    pub replaced: usize,
-}
+use super::requested::Requested;
+use super::requested::requested;
 
 /// A card, and what was replaced to draw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,29 +34,22 @@ pub struct Drawn {
     pub replaced: usize,
 }
 
-/// What a card shows of files.
-struct Picture {
-    files: Vec<CardFile>,
-    diffs: Vec<FileDiff>,
-}
-
 /// Draws a call; without a result, as requested and with an unknown outcome.
 pub fn draw(format: &str, mut call: Call, result: Option<CallResult>) -> Drawn {
     let mut notes = Vec::new();
-    let requested = match call.arguments.take() {
-        // A record of hunks says all that the request could, so the request is not even parsed.
+    let requested = match call.request.take() {
+        // A record of the change says all that the request could, so the request is not even parsed.
         Some(_) if result.as_ref().is_some_and(is_recorded) => {
             Requested { is_edit: true, ..Requested::default() }
         }
-        Some(arguments) => requested(&call.tool, &arguments).unwrap_or_else(|cause| {
-            notes.push(format!("the arguments of the call are not valid JSON: {cause}"));
-            Requested { is_edit: true, ..Requested::default() }
-        }),
-        None => {
-            notes.push("the request is not shown: too many calls wait for a result".to_owned());
-            Requested { is_edit: true, ..Requested::default() }
-        }
+        Some(request) => requested(&call.tool, request),
+        None => Requested {
+            is_edit: true,
+            trouble: Some("the request is not shown: too many calls wait for a result".to_owned()),
+            ..Requested::default()
+        },
     };
+    notes.extend(requested.trouble.clone());
     let replaced = requested.replaced;
     if !requested.is_edit {
         return Drawn { card: None, replaced };
@@ -88,9 +61,9 @@ pub fn draw(format: &str, mut call: Call, result: Option<CallResult>) -> Drawn {
         CardStatus::Failed | CardStatus::Rejected => only_named(requested),
         CardStatus::Applied | CardStatus::Partial | CardStatus::Held => match result {
             Some(result) => applied(requested, result),
-            None => as_requested(requested),
+            None => requested.picture,
         },
-        CardStatus::Unknown => as_requested(requested),
+        CardStatus::Unknown => requested.picture,
     };
     let Picture { files, diffs } = picture;
     let title = title_of(&call.tool, &files);
@@ -100,7 +73,8 @@ pub fn draw(format: &str, mut call: Call, result: Option<CallResult>) -> Drawn {
 
 /// Tells whether the result holds the change itself.
 fn is_recorded(result: &CallResult) -> bool {
-    result.status == CardStatus::Applied && !(result.diffs.is_empty() && result.files.is_empty())
+    let has_change = !(result.changes.is_empty() && result.diffs.is_empty() && result.files.is_empty());
+    has_change && !matches!(result.status, CardStatus::Failed | CardStatus::Rejected | CardStatus::Unknown)
 }
 
 fn status_of(call: &Call, result: Option<&CallResult>) -> CardStatus {
@@ -152,11 +126,7 @@ fn title_of(tool: &str, files: &[CardFile]) -> String {
 /// A change that did not happen: the files are named, nothing is drawn.
 fn only_named(requested: Requested) -> Picture {
     let name = |file| CardFile { added: None, removed: None, recorded: Recorded::Path, ..file };
-    Picture { files: requested.files.into_iter().map(name).collect(), diffs: Vec::new() }
-}
-
-fn as_requested(requested: Requested) -> Picture {
-    Picture { files: requested.files, diffs: requested.diffs }
+    Picture { files: requested.picture.files.into_iter().map(name).collect(), diffs: Vec::new() }
 }
 
 fn applied(mut requested: Requested, result: CallResult) -> Picture {
@@ -164,13 +134,16 @@ fn applied(mut requested: Requested, result: CallResult) -> Picture {
         let files = result.files.into_iter().map(|file| recorded_file(file, &result.diffs)).collect();
         return Picture { files, diffs: result.diffs };
     }
+    if !result.changes.is_empty() {
+        return picture_of(result.changes);
+    }
     if !result.diffs.is_empty() {
         let diffs: Vec<FileDiff> = result.diffs.into_iter().map(counted).collect();
         return Picture { files: files_of(&diffs, result.operation), diffs };
     }
     if requested.is_whole_content && result.operation == Some(Operation::Create) {
         // The file was not there, and the call holds all of it: both sides are known.
-        for (file, diff) in requested.files.iter_mut().zip(&mut requested.diffs) {
+        for (file, diff) in requested.picture.files.iter_mut().zip(&mut requested.picture.diffs) {
             diff.notes.clear();
             file.operation = Operation::Create;
             file.added = Some(line_count(&diff.new_text));
@@ -178,7 +151,7 @@ fn applied(mut requested: Requested, result: CallResult) -> Picture {
             file.recorded = Recorded::Texts;
         }
     }
-    as_requested(requested)
+    requested.picture
 }
 
 /// Returns a recorded hunk with its counts of lines. Its texts lack the last newline, unlike those of a request: where
@@ -235,174 +208,33 @@ fn files_of(diffs: &[FileDiff], operation: Option<Operation>) -> Vec<CardFile> {
     files
 }
 
-/// Returns the files and the hunks of a patch, as requested.
-pub fn of_patch(patch: &Patch) -> (Vec<CardFile>, Vec<FileDiff>) {
-    let mut files = Vec::new();
-    let mut diffs = Vec::new();
-    for edit in &patch.edits {
-        let hunks = request::diffs(edit);
-        let (path, from) = request::paths(edit);
-        let (added, removed) =
-            hunks.iter().map(counts).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        let is_known = !matches!(&edit.body, Body::Delete(hunks) if hunks.is_empty());
-        files.push(CardFile {
-            from,
-            added: is_known.then_some(added),
-            removed: is_known.then_some(removed),
-            recorded: if is_known { Recorded::Request } else { Recorded::Path },
-            ..file_named(&path, request::operation(edit))
-        });
-        diffs.extend(hunks);
-    }
-    (files, diffs)
-}
-
 /// Returns the count of lines of a whole text, in which the last newline ends a line.
 fn line_count(text: &str) -> usize {
     text.split_inclusive('\n').count()
-}
-
-fn file_named(path: &str, operation: Operation) -> CardFile {
-    CardFile {
-        path: path.to_owned(),
-        operation,
-        from: None,
-        status: None,
-        added: None,
-        removed: None,
-        eol: None,
-        mode: None,
-        recorded: Recorded::Request,
-    }
-}
-
-/// Returns what a call asks for.
-///
-/// # Errors
-/// The arguments are not JSON. JSON that lacks what the tool needs names no files.
-pub fn requested(tool: &str, arguments: &str) -> Result<Requested, serde_json::Error> {
-    let readable = readable(arguments.as_bytes());
-    let parsed: Value = serde_json::from_str(&readable.text)?;
-    let Value::Object(mut fields) = parsed else {
-        return Ok(Requested { is_edit: true, replaced: readable.replaced, ..Requested::default() });
-    };
-    let asked = match tool {
-        "write" => whole(&mut fields),
-        "edit" => replacement(&mut fields),
-        "str_replace_editor" => match fields.get("command").and_then(Value::as_str) {
-            Some("view") => return Ok(Requested { replaced: readable.replaced, ..Requested::default() }),
-            Some("create") => whole(&mut fields),
-            Some("str_replace") => replacement(&mut fields),
-            Some("insert") => insertion(&mut fields),
-            _ => path_only(&mut fields),
-        },
-        "apply_patch" | "apply" => {
-            let (files, diffs) = text(&mut fields, &["input", "patch", "patchText"])
-                .map(|input| of_patch(&parse(input.as_bytes(), Dialect::Auto).patch))
-                .unwrap_or_default();
-            return Ok(Requested {
-                files,
-                diffs,
-                is_whole_content: false,
-                is_edit: true,
-                replaced: readable.replaced,
-            });
-        }
-        _ => path_only(&mut fields),
-    };
-    let files = match (&asked.path, &asked.diff) {
-        (Some(path), Some(_)) => vec![file_named(path, Operation::Update)],
-        (Some(path), None) => {
-            vec![CardFile { recorded: Recorded::Path, ..file_named(path, Operation::Update) }]
-        }
-        (None, _) => Vec::new(),
-    };
-    Ok(Requested {
-        files,
-        is_whole_content: asked.is_whole_content,
-        diffs: asked.path.zip(asked.diff).map(|(path, diff)| FileDiff { path, ..diff }).into_iter().collect(),
-        is_edit: true,
-        replaced: readable.replaced,
-    })
-}
-
-#[derive(Default)]
-struct Asked {
-    path: Option<String>,
-    diff: Option<FileDiff>,
-    is_whole_content: bool,
-}
-
-fn whole(fields: &mut Map<String, Value>) -> Asked {
-    let diff = text(fields, &["content", "file_text"]).map(old_unknown);
-    Asked { path: path(fields), is_whole_content: diff.is_some(), diff }
-}
-
-fn insertion(fields: &mut Map<String, Value>) -> Asked {
-    let diff = text(fields, &["insert_text", "new_str"]).map(old_unknown);
-    Asked { path: path(fields), diff, is_whole_content: false }
-}
-
-fn replacement(fields: &mut Map<String, Value>) -> Asked {
-    let old = text(fields, &["old_string", "old_str"]);
-    // An editor may leave out the new text to delete the old one.
-    let new = text(fields, &["new_string", "new_str"]).or_else(|| old.as_ref().map(|_| String::new()));
-    let diff = new.map(|new_text| FileDiff {
-        old_text: old.filter(|old| !old.is_empty()),
-        new_text,
-        ..FileDiff::default()
-    });
-    Asked { path: path(fields), diff, is_whole_content: false }
-}
-
-fn path_only(fields: &mut Map<String, Value>) -> Asked {
-    Asked { path: path(fields), ..Asked::default() }
-}
-
-/// Returns a change of which only the new side is known.
-fn old_unknown(new_text: String) -> FileDiff {
-    FileDiff { new_text, notes: vec![DiffNote::OldUnknown], ..FileDiff::default() }
-}
-
-fn path(fields: &mut Map<String, Value>) -> Option<String> {
-    text(fields, &["file_path", "path"])
-}
-
-/// Takes the first field of these names that is a string.
-fn text(fields: &mut Map<String, Value>, names: &[&str]) -> Option<String> {
-    names.iter().find_map(|name| match fields.get_mut(*name) {
-        Some(Value::String(text)) => Some(std::mem::take(text)),
-        _ => None,
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::Change;
+    use crate::report::DiffNote;
     use crate::report::EolName;
     use crate::session::event::Place;
+    use crate::session::event::Request;
 
     fn call(tool: &str, arguments: &str) -> Call {
         Call {
             id: "c1".to_owned(),
             tool: tool.to_owned(),
-            arguments: Some(arguments.to_owned()),
+            request: Some(Request::Arguments(arguments.to_owned().into())),
             place: Place { line: 2, turn: Some(1), time: Some("10".to_owned()) },
             refusal: None,
         }
     }
 
     fn result(status: CardStatus, message: &str) -> CallResult {
-        CallResult {
-            call_id: "c1".to_owned(),
-            place: Place { line: 3, turn: None, time: Some("11".to_owned()) },
-            status,
-            message: Some(message.to_owned()),
-            diffs: Vec::new(),
-            operation: None,
-            files: Vec::new(),
-        }
+        let place = Place { line: 3, turn: None, time: Some("11".to_owned()) };
+        CallResult { message: Some(message.to_owned()), ..CallResult::new("c1".to_owned(), place, status) }
     }
 
     fn card(call: Call, result: Option<CallResult>) -> Card {
@@ -489,7 +321,8 @@ mod tests {
     #[test]
     fn edit_without_hunks_is_drawn_as_requested() {
         let card = card(call("edit", EDIT), Some(result(CardStatus::Applied, "updated")));
-        assert_eq!(card.files, [file_named("a.txt", Operation::Update)]);
+        let file = file_named("a.txt", Operation::Update);
+        assert_eq!(card.files, [CardFile { added: Some(1), removed: Some(1), ..file }]);
         assert_eq!(card.diffs, [hunk("a.txt", "red", "blue")]);
     }
 
@@ -530,7 +363,7 @@ mod tests {
         assert_eq!((card.title.as_str(), card.files.len()), ("edit", 0));
         let message = card.message.unwrap();
         assert!(
-            message.starts_with("Error: bad\nthe arguments of the call are not valid JSON: EOF"),
+            message.starts_with("Error: bad\nthe arguments are not valid JSON: expected a value"),
             "{message}"
         );
     }
@@ -583,36 +416,9 @@ mod tests {
     }
 
     #[test]
-    fn editor_commands_are_told_apart() {
-        let check = |arguments: &str, old: Option<&str>, new: &str, notes: &[DiffNote]| {
-            let requested = requested("str_replace_editor", arguments).unwrap();
-            let diff =
-                FileDiff { old_text: old.map(str::to_owned), notes: notes.to_vec(), ..hunk("a", "", new) };
-            assert_eq!(requested.diffs, [diff], "{arguments}");
-        };
-        let unknown = &[DiffNote::OldUnknown];
-        check(r#"{"command":"create","path":"a","file_text":"t"}"#, None, "t", unknown);
-        check(r#"{"command":"str_replace","path":"a","old_str":"o","new_str":"n"}"#, Some("o"), "n", &[]);
-        check(r#"{"command":"str_replace","path":"a","old_str":"o"}"#, Some("o"), "", &[]);
-        check(r#"{"command":"insert","path":"a","insert_line":1,"insert_text":"i"}"#, None, "i", unknown);
-        let view = call("str_replace_editor", r#"{"command":"view","path":"a"}"#);
-        assert_eq!(draw("dsh", view, None).card, None);
-        let undo = requested("str_replace_editor", r#"{"command":"undo_edit","path":"a"}"#).unwrap();
-        assert_eq!((undo.files.len(), undo.files[0].recorded), (1, Recorded::Path));
-    }
-
-    #[test]
     fn lone_surrogates_in_arguments_are_replaced_and_counted() {
         let drawn = draw("dsh", call("write", r#"{"file_path":"a","content":"\ud83d"}"#), None);
         assert_eq!(drawn.replaced, 1);
         assert_eq!(drawn.card.unwrap().diffs[0].new_text, "\u{FFFD}");
-    }
-
-    #[test]
-    fn arguments_of_another_shape_name_no_file() {
-        for arguments in ["7", "[]", "null", "{}", r#"{"file_path":1}"#] {
-            let requested = requested("edit", arguments).unwrap();
-            assert_eq!((requested.files, requested.diffs), (Vec::new(), Vec::new()), "{arguments}");
-        }
     }
 }

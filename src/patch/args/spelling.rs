@@ -144,7 +144,7 @@ impl Family {
             | "searchreplace" => Family::Edit,
             "strreplaceeditor" | "strreplacebasededittool" => Family::Editor,
             "editor" | "texteditor" | "texteditorcodeexecution" => Family::OpenEditor,
-            "applypatch" | "applydiff" | "patch" | "replaceinfile" => Family::Patch,
+            "applypatch" | "apply" | "applydiff" | "patch" | "replaceinfile" => Family::Patch,
             "notebookedit" | "editnotebook" => Family::Notebook,
             "shell" | "bash" | "containerexec" | "exec" | "execcommand" | "shellcommand" | "localshell"
             | "localshellcall" | "runshellcommand" => Family::Shell,

@@ -38,6 +38,7 @@ use crate::session::event::LiveBegin;
 use crate::session::event::LiveBody;
 use crate::session::event::LiveEvent;
 use crate::session::event::Place;
+use crate::session::event::Request;
 use crate::session::event::Scope;
 use crate::session::event::Words;
 
@@ -483,7 +484,8 @@ fn call<'a>(
         // Not what the format says, but not to be misunderstood either.
         Cow::Borrowed(written)
     };
-    Ok(Begin { call_id: data.call_id, tool: data.name, arguments, place: place(data.turn) })
+    let request = Request::Arguments(arguments);
+    Ok(Begin { call_id: data.call_id, tool: data.name, request, place: place(data.turn) })
 }
 
 /// Returns the result, unless it names no call: then nothing can be said of it.
@@ -511,8 +513,8 @@ fn result(data: ResultData<'_>, place: impl Fn(Option<&RawValue>) -> Place) -> O
         Some("update") => Some(Operation::Update),
         _ => message.as_deref().and_then(operation_told),
     };
-    let place = place(data.turn);
-    Some(CallEvent::Result(Box::new(CallResult { call_id, place, status, message, diffs, operation, files })))
+    let told = CallResult::new(call_id, place(data.turn), status);
+    Some(CallEvent::Result(Box::new(CallResult { message, diffs, operation, files, ..told })))
 }
 
 /// Returns what a write's answer says it did: a line of its own says so, and a path is never a line of its own.
@@ -846,7 +848,7 @@ mod tests {
         let begin = Begin {
             call_id: "c".into(),
             tool: "edit".into(),
-            arguments: r#"{"file_path":"r"}"#.into(),
+            request: Request::Arguments(r#"{"file_path":"r"}"#.into()),
             place: Place { line: 7, turn: Some(1), time: Some("40".to_owned()) },
         };
         assert_eq!(read(&mut Dsh::default(), line), Some(CallEvent::Begin(begin)));
@@ -864,14 +866,11 @@ mod tests {
             old_lines: Some(1),
             ..FileDiff::default()
         };
+        let place = Place { line: 7, turn: Some(2), time: Some("41".to_owned()) };
         let wanted = CallResult {
-            call_id: "c".to_owned(),
-            place: Place { line: 7, turn: Some(2), time: Some("41".to_owned()) },
-            status: CardStatus::Applied,
             message: Some("done".to_owned()),
             diffs: vec![diff],
-            operation: None,
-            files: Vec::new(),
+            ..CallResult::new("c".to_owned(), place, CardStatus::Applied)
         };
         assert_eq!(result_of(&result_row(OK, "done", meta)), wanted);
     }
@@ -1115,7 +1114,7 @@ mod tests {
             let begin = Begin {
                 call_id: call_id.into(),
                 tool: tool.into(),
-                arguments: arguments.into(),
+                request: Request::Arguments(arguments.into()),
                 place: Place { line: 1, turn: Some(1), time: Some("1790000000123".to_owned()) },
             };
             prop_assert_eq!(read, Some(CallEvent::Begin(begin)));

@@ -6,6 +6,7 @@ mod claude_code;
 mod codex;
 pub mod dsh;
 mod gemini;
+pub mod log;
 mod openai;
 pub mod stream;
 pub mod tape;
