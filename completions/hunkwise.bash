@@ -640,7 +640,7 @@ _hunkwise() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "card json stat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "card json stat apply-patch unified search-replace" -- "${cur}"))
                     return 0
                     ;;
                 --root)

@@ -181,7 +181,10 @@ unified\t'What diff -u and git diff write: --- and +++ names, @@ hunks'
 search-replace\t'The blocks of aider, Cline and Roo: <<<<<<< SEARCH to >>>>>>> REPLACE'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l output -d 'How to print' -r -f -a "card\t'For people'
 json\t'JSON Lines, schema hunkwise/card/v1'
-stat\t'Counts of changed lines'"
+stat\t'Counts of changed lines'
+apply-patch\t'The patch written anew in Codex\'s envelope; what that can\'t say is refused, and nothing is printed'
+unified\t'The patch written anew as a unified diff with right counts, with git\'s headers where they are needed'
+search-replace\t'The patch written anew as the blocks of aider'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'

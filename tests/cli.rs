@@ -119,6 +119,9 @@ mod statuses {
         check(2, "preview", "{\"t\":0,\"delta\":\"*** Begin Patch\\n\"}\n{\"t\":\n");
         check(0, "show patch", "");
         check(2, "show", "no patch\n");
+        check(2, "show --output unified", "no patch\n");
+        check(2, "show --output apply-patch", "");
+        check(1, "show --output unified", "*** Begin Patch\n*** Delete File: f\n*** End Patch\n");
         check(2, "replay f", "");
         check(2, "replay nowhere", "");
         check(2, "", "");
@@ -148,6 +151,35 @@ mod statuses {
             assert_eq!(run.stderr, "", "{args:?}");
             assert_eq!(run.json_lines()[0]["ok"], false, "{args:?}");
         }
+    }
+}
+
+mod dialects {
+    use super::*;
+
+    #[test]
+    fn a_patch_is_written_anew() {
+        let diff = "--- a/f\n+++ b/f\n@@ -1,9 +1,9 @@\n one\n-two\n+2\n";
+        let check = |dialect: &str, expected: &str| {
+            let run = place().run(&["show", "--output", dialect], diff.as_bytes()).exits(0);
+            assert_eq!(run.stdout, expected);
+        };
+        check("apply-patch", "*** Begin Patch\n*** Update File: f\n@@\n one\n-two\n+2\n*** End Patch\n");
+        check("unified", "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
+        check(
+            "search-replace",
+            "`f`\n```\n<<<<<<< SEARCH\none\ntwo\n=======\none\n2\n>>>>>>> REPLACE\n```\n",
+        );
+    }
+
+    #[test]
+    fn what_a_dialect_has_no_words_for_is_refused_and_nothing_is_printed() {
+        let diff = "--- a/g\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n\
+                    diff --git a/f b/f\nold mode 100644\nnew mode 100755\n";
+        let run = place().run(&["show", "--output", "search-replace"], diff.as_bytes()).exits(1);
+        assert_eq!(run.stdout, "");
+        let words = "the edit of 'f' can't be written as search-replace: it has no words";
+        assert!(run.stderr.contains(words), "{}", run.stderr);
     }
 }
 

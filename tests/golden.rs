@@ -107,7 +107,7 @@ fn pieces(text: &str) -> Vec<String> {
 }
 
 /// The commands by the name of their golden file.
-const CASES: [(&str, &str, &str); 36] = [
+const CASES: [(&str, &str, &str); 37] = [
     ("apply", "apply patch.txt", ""),
     ("apply-colour", "apply patch.txt --color always", ""),
     ("apply-json", "apply patch.txt --json", ""),
@@ -142,6 +142,7 @@ const CASES: [(&str, &str, &str); 36] = [
     ("show", "show patch.txt", ""),
     ("show-json", "show patch.txt --json", ""),
     ("show-stat", "show patch.txt --output stat", ""),
+    ("show-search-replace", "show patch.txt --output search-replace", ""),
     ("usage-json", "edit shop.py --nonsense --json", ""),
     ("io-json", "apply nowhere.txt --json", ""),
 ];

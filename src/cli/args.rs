@@ -431,7 +431,12 @@ pub struct ReplayArgs {
 
 /// Arguments of `show`.
 #[derive(Debug, Args)]
-#[command(after_long_help = examples("hunkwise show fix.patch\n  hunkwise show --output stat < fix.patch"))]
+#[command(after_long_help = examples(
+    "hunkwise show fix.patch\n  \
+     hunkwise show --output stat < fix.patch\n  \
+     git diff | hunkwise show --output apply-patch        the same change, as a model of Codex writes it\n  \
+     hunkwise diff --output patch old new | hunkwise show --output search-replace"
+))]
 pub struct ShowArgs {
     /// The patch; standard input if absent or -
     pub patch: Option<PathBuf>,
@@ -452,14 +457,24 @@ pub enum ShowOutput {
     Json,
     /// Counts of changed lines
     Stat,
+    /// The patch written anew in Codex's envelope; what that can't say is refused, and nothing is printed
+    ApplyPatch,
+    /// The patch written anew as a unified diff with right counts, with git's headers where they are needed
+    Unified,
+    /// The patch written anew as the blocks of aider
+    SearchReplace,
 }
 
-impl From<ShowOutput> for CardOutput {
-    fn from(output: ShowOutput) -> Self {
-        match output {
-            ShowOutput::Card => CardOutput::Card,
-            ShowOutput::Json => CardOutput::Json,
-            ShowOutput::Stat => CardOutput::Stat,
+impl ShowOutput {
+    /// Returns how cards are printed, or the dialect in which the patch is written.
+    pub fn kind(self) -> Result<CardOutput, Dialect> {
+        match self {
+            ShowOutput::Card => Ok(CardOutput::Card),
+            ShowOutput::Json => Ok(CardOutput::Json),
+            ShowOutput::Stat => Ok(CardOutput::Stat),
+            ShowOutput::ApplyPatch => Err(Dialect::ApplyPatch),
+            ShowOutput::Unified => Err(Dialect::Unified),
+            ShowOutput::SearchReplace => Err(Dialect::SearchReplace),
         }
     }
 }

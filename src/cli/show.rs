@@ -1,8 +1,11 @@
-//! `show`: a patch as cards, as it is requested, without any tree.
+//! `show`: a patch as cards, as it is requested, without any tree; or written anew in another dialect.
 
 use crate::patch::Dialect;
+use crate::patch::Parsed;
+use crate::patch::format;
 use crate::patch::parse;
 use crate::patch::request;
+use crate::plan::outcome;
 use crate::report::Card;
 use crate::report::CardKind;
 use crate::report::CardSchema;
@@ -27,8 +30,12 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     for (note, line) in &parsed.notes {
         console.note(&format!("patch line {line}: {note}"));
     }
-    let mut printer =
-        CardPrinter::new(console, if console.is_json { CardOutput::Json } else { args.output.into() });
+    let output = match args.output.kind() {
+        _ if console.is_json => CardOutput::Json,
+        Ok(output) => output,
+        Err(dialect) => return write(parsed, dialect, console),
+    };
+    let mut printer = CardPrinter::new(console, output);
     // One card an edit: each stands for itself, and a long patch is read file by file.
     for edit in &parsed.patch.edits {
         let line = edit.line_number;
@@ -56,13 +63,30 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
         });
     }
     printer.finish()?;
-    match parsed.malformed {
-        Some(problem) => Err(Fail::new(problem)),
-        None if parsed.patch.edits.is_empty() => {
-            Err(Fail::new(Problem::new(Code::NoEdits, "the patch has no file edit")))
-        }
-        None => Ok(Exit::Done),
+    is_patch(&parsed).map(|()| Exit::Done)
+}
+
+/// Writes the patch anew in a dialect: all of it or nothing.
+fn write(parsed: Parsed, dialect: Dialect, console: &Console) -> Result<Exit, Fail> {
+    is_patch(&parsed)?;
+    let text = format(&parsed.patch, dialect).map_err(|errors| {
+        let problems = errors.into_iter().map(Problem::from).collect();
+        outcome::error_report(problems).map_or_else(no_edit, |report| Fail { report: Box::new(report) })
+    })?;
+    console.print(|out| out.write_all(&text))?;
+    Ok(Exit::Done)
+}
+
+fn is_patch(parsed: &Parsed) -> Result<(), Fail> {
+    match &parsed.malformed {
+        Some(problem) => Err(Fail::new(problem.clone())),
+        None if parsed.patch.edits.is_empty() => Err(no_edit()),
+        None => Ok(()),
     }
+}
+
+fn no_edit() -> Fail {
+    Fail::new(Problem::new(Code::NoEdits, "the patch has no file edit"))
 }
 
 /// Returns the first word of a title.

@@ -187,6 +187,11 @@ impl BlobId {
         bytes.map(BlobId)
     }
 
+    /// Returns the name in hex.
+    pub fn hex(&self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
     /// Tells whether this is the name of a content.
     pub fn names(&self, content: &[u8]) -> bool {
         let header = format!("blob {}\0", content.len());

@@ -8,6 +8,7 @@ pub mod args;
 
 pub mod builder;
 pub mod event;
+pub mod format;
 pub mod git_binary;
 pub mod held;
 pub mod lines;
@@ -23,6 +24,8 @@ use crate::text::PathText;
 
 pub use builder::Builder;
 pub use event::PatchEvent;
+pub use format::FormatError;
+pub use format::format;
 pub use git_binary::BlobId;
 pub use parser::Dialect;
 pub use parser::Parsed;

@@ -6,6 +6,8 @@
 use std::io;
 use std::io::Write;
 
+use crate::text::git_name::quoted;
+
 /// What happens to the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change<'a> {
@@ -95,33 +97,6 @@ fn write_name(out: &mut dyn Write, mark: &[u8], name: Option<(&[u8], &[u8])>) ->
 fn write_line(out: &mut dyn Write, parts: &[&[u8]]) -> io::Result<()> {
     parts.iter().try_for_each(|part| out.write_all(part))?;
     out.write_all(b"\n")
-}
-
-/// Returns a name as git writes it after `a/` or `b/`: an absolute one loses its first `/`, an odd one is quoted.
-fn quoted(prefix: &[u8], path: &[u8]) -> Vec<u8> {
-    let start = path.iter().take_while(|&&byte| byte == b'/').count();
-    let path = &path[start..];
-    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
-    if path.iter().all(is_plain) {
-        return [prefix, path].concat();
-    }
-    let mut quoted = [b"\"", prefix].concat();
-    for byte in path {
-        match byte {
-            b'\x07' => quoted.extend(b"\\a"),
-            b'\x08' => quoted.extend(b"\\b"),
-            b'\t' => quoted.extend(b"\\t"),
-            b'\n' => quoted.extend(b"\\n"),
-            b'\x0b' => quoted.extend(b"\\v"),
-            b'\x0c' => quoted.extend(b"\\f"),
-            b'\r' => quoted.extend(b"\\r"),
-            b'"' | b'\\' => quoted.extend([b'\\', *byte]),
-            b' '..=b'~' => quoted.push(*byte),
-            _ => quoted.extend(format!("\\{byte:03o}").bytes()),
-        }
-    }
-    quoted.push(b'"');
-    quoted
 }
 
 #[cfg(test)]

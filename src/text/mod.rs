@@ -4,6 +4,7 @@
 //! This room knows nothing of patches, places or reports, and opens no file.
 
 pub mod document;
+pub mod git_name;
 pub mod json;
 pub mod json_reader;
 pub mod path;
