@@ -635,7 +635,7 @@ mod tests {
             if let Ok(text) = format(&patch, dialect) {
                 let read = parse(&text, dialect);
                 prop_assert_eq!(read.malformed, None);
-                let sides = |patch: &Patch| -> Vec<(Vec<Vec<u8>>, Vec<Vec<u8>>)> {
+                let sides = |patch: &Patch| -> Vec<[Vec<Vec<u8>>; 2]> {
                     let mut all = Vec::new();
                     for edit in &patch.edits {
                         let Body::Hunks(hunks) = &edit.body else { continue };
@@ -644,7 +644,7 @@ mod tests {
                             let side = |other: LineKind| {
                                 hunk.lines().filter(|line| line.kind != other).map(|line| line.text.to_vec()).collect()
                             };
-                            all.push((side(LineKind::Insert), side(LineKind::Delete)));
+                            all.push([side(LineKind::Insert), side(LineKind::Delete)]);
                         }
                     }
                     all
