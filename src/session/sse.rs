@@ -135,6 +135,8 @@ struct Sse {
     in_data: bool,
     /// The open line has something, although `line` may be empty.
     line_has_bytes: bool,
+    /// The byte order mark was passed over.
+    had_mark: bool,
     /// A CR ended the last line: an LF that follows belongs to it.
     after_cr: bool,
 }
@@ -205,7 +207,9 @@ impl Sse {
                 }
                 self.line.push(byte);
                 piece = tail;
-                if self.lines == 0 && self.line == UTF8_BOM {
+                // Only the first mark is one; a second is a part of the line.
+                if self.lines == 0 && !self.had_mark && self.line == UTF8_BOM {
+                    self.had_mark = true;
                     self.line.clear();
                 }
                 if self.line == b"data:" {
@@ -351,6 +355,7 @@ mod tests {
         );
         check(Framing::Sse, b"data: 1\r\rdata: 2\r\n\r\n", &[(2, "1", false), (4, "2", false)], 0);
         check(Framing::Sse, b"\xEF\xBB\xBFdata: 1\n\n", &[(2, "1", false)], 0);
+        check(Framing::Sse, b"\xEF\xBB\xBF\xEF\xBB\xBFdata: 1\ndata: 2\n\n", &[(3, "2", false)], 0);
     }
 
     #[test]
