@@ -52,10 +52,8 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
             source: Source {
                 format: parsed.dialect.name().to_owned(),
                 line,
-                call_id: None,
                 tool: "apply_patch".to_owned(),
-                turn: None,
-                time: None,
+                ..Source::default()
             },
             files,
             diffs: request::stated_diffs(edit),

@@ -32,14 +32,8 @@ pub(super) fn file(path: &str, operation: Operation) -> CardFile {
 }
 
 pub(super) fn card(files: Vec<CardFile>, diffs: Vec<FileDiff>) -> Card {
-    let source = Source {
-        format: "test".to_string(),
-        line: 1,
-        call_id: None,
-        tool: "edit".to_string(),
-        turn: None,
-        time: None,
-    };
+    let source =
+        Source { format: "test".to_string(), line: 1, tool: "edit".to_string(), ..Source::default() };
     Card {
         schema: CardSchema::V1,
         card: CardKind::Diff,

@@ -68,7 +68,7 @@ pub enum CardStatus {
 }
 
 /// Where a call was read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Source {
     /// The log's or patch's format.
@@ -86,6 +86,9 @@ pub struct Source {
     /// The time, verbatim from the log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
+    /// The folder that the call ran in, verbatim from the log: relative paths of its files start there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
 }
 
 /// One file of a card.

@@ -26,6 +26,8 @@ pub enum CallEvent<'a> {
         /// The call.
         call_id: Cow<'a, str>,
     },
+    /// The folder that calls run in from here on, as the log names it: relative paths start there.
+    Folder(Cow<'a, str>),
     /// Something that a reader of the log should know.
     Note(String),
 }

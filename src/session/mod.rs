@@ -103,21 +103,33 @@ pub struct Replay {
 /// All but the frame, so that a line can be lent while this changes.
 #[derive(Debug)]
 struct Reader {
-    format: Format,
     log: LogReader,
+    cards: Cards,
+}
+
+/// What the events of a log become, and what is kept for that.
+#[derive(Debug)]
+struct Cards {
+    format: Format,
     pairs: Pairs,
+    /// The folder that the session began in.
+    first_folder: Option<String>,
+    /// The folder that calls run in now.
+    folder: Option<String>,
     summary: ReplaySummary,
 }
 
 impl Replay {
     /// Begins a log.
     pub fn new(options: ReplayOptions) -> Self {
-        let reader = Reader {
+        let cards = Cards {
             format: options.format,
-            log: LogReader::new(options.format),
             pairs: Pairs::default(),
+            first_folder: None,
+            folder: None,
             summary: ReplaySummary::default(),
         };
+        let reader = Reader { log: LogReader::new(options.format), cards };
         Replay { frame: Frame::with_cap(options.line_cap_bytes), reader }
     }
 
@@ -127,20 +139,25 @@ impl Replay {
         self.frame.push(block, &mut |line| reader.line(line, emit));
     }
 
+    /// Returns the folder that the session began in, as the log names it; nothing before the log has named one.
+    pub fn folder(&self) -> Option<&str> {
+        self.reader.cards.first_folder.as_deref()
+    }
+
     /// Ends the log; emits the cards of the calls without a result, in the order of the calls.
     pub fn finish(self, emit: &mut dyn FnMut(Card)) -> ReplaySummary {
         let Replay { frame, mut reader } = self;
         let framed = frame.finish(&mut |line| reader.line(line, emit));
-        let Reader { format, log, pairs, mut summary } = reader;
-        summary.lines = framed.lines;
-        summary.skipped_long = framed.skipped_long;
-        summary.unknown_events = log.unknown_events();
-        summary.inherited_calls = log.inherited_calls();
-        summary.duplicates = pairs.duplicates();
-        for call in pairs.finish() {
-            draw(format, call, None, &mut summary, emit);
+        let Reader { log, mut cards } = reader;
+        cards.summary.lines = framed.lines;
+        cards.summary.skipped_long = framed.skipped_long;
+        cards.summary.unknown_events = log.unknown_events();
+        cards.summary.inherited_calls = log.inherited_calls();
+        cards.summary.duplicates = cards.pairs.duplicates();
+        for call in std::mem::take(&mut cards.pairs).finish() {
+            cards.draw(call, None, emit);
         }
-        summary
+        cards.summary
     }
 }
 
@@ -150,15 +167,14 @@ impl Reader {
             1 => line.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line.bytes),
             _ => line.bytes,
         };
+        let Reader { log, cards } = self;
         // A torn line is always parsed, to tell whether it is whole.
-        if !line.is_torn && !self.log.proposes(bytes, &|call_id| self.pairs.knows(call_id)) {
+        if !line.is_torn && !log.proposes(bytes, &|call_id| cards.pairs.knows(call_id)) {
             return;
         }
         let readable = readable(bytes);
-        let Reader { format, log, pairs, summary } = self;
-        let read = log.read(&readable.text, line.number, &mut |event| {
-            take(*format, event, pairs, summary, emit);
-        });
+        let read = log.read(&readable.text, line.number, &mut |event| cards.take(event, emit));
+        let summary = &mut cards.summary;
         match read {
             Ok(()) => summary.replaced_characters += readable.replaced,
             Err(_) if line.is_torn => summary.torn_line = Some(line.number),
@@ -172,44 +188,42 @@ impl Reader {
     }
 }
 
-fn take(
-    format: Format,
-    event: CallEvent<'_>,
-    pairs: &mut Pairs,
-    summary: &mut ReplaySummary,
-    emit: &mut dyn FnMut(Card),
-) {
-    match event {
-        CallEvent::Begin(begin) => pairs.begin(begin),
-        CallEvent::Decided { call_id, refusal } => {
-            pairs.decide(&call_id, refusal.map(|refusal| refusal.into_owned()));
-        }
-        CallEvent::Result(result) => {
-            if let Some(call) = pairs.end(&result) {
-                draw(format, call, Some(*result), summary, emit);
+impl Cards {
+    fn take(&mut self, event: CallEvent<'_>, emit: &mut dyn FnMut(Card)) {
+        match event {
+            CallEvent::Begin(begin) => self.pairs.begin(begin),
+            CallEvent::Decided { call_id, refusal } => {
+                self.pairs.decide(&call_id, refusal.map(|refusal| refusal.into_owned()));
             }
-        }
-        CallEvent::Superseded { call_id } => pairs.supersede(&call_id),
-        CallEvent::Note(note) => {
-            if summary.notes.len() < LISTED_CAP {
-                summary.notes.push(note);
+            CallEvent::Result(result) => {
+                if let Some(call) = self.pairs.end(&result) {
+                    self.draw(call, Some(*result), emit);
+                }
+            }
+            CallEvent::Superseded { call_id } => self.pairs.supersede(&call_id),
+            CallEvent::Folder(folder) => {
+                // Some logs name it on every line.
+                if self.folder.as_deref() != Some(&*folder) {
+                    self.folder = Some(folder.into_owned());
+                    self.first_folder = self.first_folder.take().or_else(|| self.folder.clone());
+                }
+            }
+            CallEvent::Note(note) => {
+                if self.summary.notes.len() < LISTED_CAP {
+                    self.summary.notes.push(note);
+                }
             }
         }
     }
-}
 
-fn draw(
-    format: Format,
-    call: Call,
-    result: Option<CallResult>,
-    summary: &mut ReplaySummary,
-    emit: &mut dyn FnMut(Card),
-) {
-    let drawn = stored::draw(format.name(), call, result);
-    summary.replaced_characters += drawn.replaced;
-    if let Some(card) = drawn.card {
-        summary.cards += 1;
-        emit(card);
+    fn draw(&mut self, call: Call, result: Option<CallResult>, emit: &mut dyn FnMut(Card)) {
+        let drawn = stored::draw(self.format.name(), call, result);
+        self.summary.replaced_characters += drawn.replaced;
+        if let Some(mut card) = drawn.card {
+            card.source.folder.clone_from(&self.folder);
+            self.summary.cards += 1;
+            emit(card);
+        }
     }
 }
 
@@ -335,6 +349,18 @@ mod tests {
         }
         let bytes: Vec<&[u8]> = log.chunks(1).collect();
         assert_eq!(replay(&bytes, 600), whole);
+    }
+
+    #[test]
+    fn cards_say_where_their_calls_ran() {
+        let log = [dsh::header_line("s", 1, "/w"), edit(0, "c"), done(1, "c")].concat();
+        let mut replay = Replay::new(ReplayOptions::new(Format::Dsh));
+        let mut folders = Vec::new();
+        replay.push(&log, &mut |card| folders.push(card.source.folder));
+        replay.push(&dsh::header_line("s", 1, "/w/sub"), &mut |_| {});
+        replay.push(&[edit(2, "d"), done(3, "d")].concat(), &mut |card| folders.push(card.source.folder));
+        assert_eq!(folders, [Some("/w".to_owned()), Some("/w/sub".to_owned())]);
+        assert_eq!(replay.folder(), Some("/w"));
     }
 
     #[test]

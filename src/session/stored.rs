@@ -112,6 +112,7 @@ fn source_of(format: &str, call: &Call, result: Option<&CallResult>) -> Source {
         tool: call.tool.clone(),
         turn: place.turn.or(call.place.turn),
         time: place.time.clone().or_else(|| call.place.time.clone()),
+        folder: None,
     }
 }
 
@@ -274,6 +275,7 @@ mod tests {
                 tool: "edit".to_owned(),
                 turn: Some(1),
                 time: Some("11".to_owned()),
+                folder: None,
             },
             files: vec![named("a.txt", 2), named("b.txt", 1)],
             diffs,

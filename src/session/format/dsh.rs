@@ -98,31 +98,35 @@ impl Dsh {
         &mut self,
         text: &'a str,
         line: usize,
-    ) -> Result<Option<CallEvent<'a>>, serde_json::Error> {
+        emit: &mut dyn FnMut(CallEvent<'a>),
+    ) -> Result<(), serde_json::Error> {
         let row: Row<'a> = object(text)?;
-        let kind = row.kind.as_ref();
-        if kind == "session" {
-            return Ok(self.header(&row));
+        if row.kind == "session" {
+            self.header(&row, emit);
+        } else if self.is_inherited(&row) {
+            self.inherited_calls += usize::from(row.kind == "tool/call");
+        } else if let Some(event) = self.event(&row, line)? {
+            emit(event);
         }
-        if self.is_inherited(&row) {
-            self.inherited_calls += usize::from(kind == "tool/call");
-            return Ok(None);
-        }
+        Ok(())
+    }
+
+    fn event<'a>(&mut self, row: &Row<'a>, line: usize) -> Result<Option<CallEvent<'a>>, serde_json::Error> {
         let place =
             |turn: Option<&RawValue>| Place { line, turn: lenient(turn), time: row.time.map(verbatim) };
-        match kind {
-            "tool/call" => call(data(&row)?, place).map(|begin| Some(CallEvent::Begin(begin))),
-            "tool/result" => Ok(result(data(&row)?, place)),
+        match row.kind.as_ref() {
+            "tool/call" => call(data(row)?, place).map(|begin| Some(CallEvent::Begin(begin))),
+            "tool/result" => Ok(result(data(row)?, place)),
             "approval/asked" => {
-                self.asked(data(&row)?);
+                self.asked(data(row)?);
                 Ok(None)
             }
-            "approval/decided" => Ok(self.decided(data(&row)?)),
+            "approval/decided" => Ok(self.decided(data(row)?)),
             "tool/code-dispatch" | "tool/ptc-dispatch" if !self.has_nested_calls => {
                 self.has_nested_calls = true;
                 Ok(Some(CallEvent::Note(format!("line {line}: calls made by code are not drawn"))))
             }
-            _ => {
+            kind => {
                 let is_ignorable = lenient(row.ignorable) == Some(true);
                 self.unknown_events += usize::from(!is_known(kind.as_bytes()) && !is_ignorable);
                 Ok(None)
@@ -130,19 +134,22 @@ impl Dsh {
         }
     }
 
-    fn header(&mut self, row: &Row<'_>) -> Option<CallEvent<'static>> {
+    fn header<'a>(&mut self, row: &Row<'a>, emit: &mut dyn FnMut(CallEvent<'a>)) {
         self.inherited = match lenient::<u64>(row.seed_length) {
             Some(length) if length > 0 => Inherited::BelowSeq(length),
             // Newer headers say only that there is a copied beginning.
             _ if lenient(row.is_seeded) == Some(true) => Inherited::BeforeMark,
             _ => Inherited::None,
         };
-        let version = lenient::<u64>(row.version)?;
-        (version > VERSION).then(|| {
-            CallEvent::Note(format!(
-                "session log version {version} is newer: only the rows that are known are read"
-            ))
-        })
+        if let Some(Text(folder)) = lenient(row.cwd) {
+            emit(CallEvent::Folder(folder));
+        }
+        if lenient::<u64>(row.version).is_some_and(|version| version > VERSION) {
+            emit(CallEvent::Note(format!(
+                "session log version {} is newer: only the rows that are known are read",
+                row.version.map_or("", RawValue::get)
+            )));
+        }
     }
 
     fn is_inherited(&mut self, row: &Row<'_>) -> bool {
@@ -310,6 +317,8 @@ struct Row<'a> {
     seed_length: Option<&'a RawValue>,
     #[serde(borrow)]
     is_seeded: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cwd: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -823,7 +832,10 @@ mod tests {
 
     fn read(dsh: &mut Dsh, line: &str) -> Option<CallEvent<'static>> {
         let text: &'static str = Box::leak(line.to_owned().into_boxed_str());
-        dsh.read(text, 7).unwrap()
+        let mut events = Vec::new();
+        dsh.read(text, 7, &mut |event| events.push(event)).unwrap();
+        assert!(events.len() < 2, "{events:?}");
+        events.pop()
     }
 
     fn result_of(line: &str) -> CallResult {
@@ -1110,14 +1122,15 @@ mod tests {
         fn written_calls_are_read_back(call_id: String, tool: String, arguments: String) {
             let line = text(call_line(stamp(3), &call_id, &tool, &arguments));
             prop_assert_eq!(line.find('\n'), Some(line.len() - 1));
-            let read = Dsh::default().read(&line, 1).unwrap();
+            let mut read = Vec::new();
+            Dsh::default().read(&line, 1, &mut |event| read.push(event)).unwrap();
             let begin = Begin {
                 call_id: call_id.into(),
                 tool: tool.into(),
                 request: Request::Arguments(arguments.into()),
                 place: Place { line: 1, turn: Some(1), time: Some("1790000000123".to_owned()) },
             };
-            prop_assert_eq!(read, Some(CallEvent::Begin(begin)));
+            prop_assert_eq!(read, [CallEvent::Begin(begin)]);
         }
 
         #[test]

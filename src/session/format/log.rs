@@ -39,13 +39,8 @@ impl LogReader {
         emit: &mut dyn FnMut(CallEvent<'_>),
     ) -> Result<(), serde_json::Error> {
         match self {
-            LogReader::Dsh(dsh) => {
-                if let Some(event) = dsh.read(text, line)? {
-                    emit(event);
-                }
-            }
+            LogReader::Dsh(dsh) => dsh.read(text, line, emit),
         }
-        Ok(())
     }
 
     /// Returns how many lines were of a kind that is not known.
