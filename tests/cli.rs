@@ -923,3 +923,41 @@ mod trees {
         }
     }
 }
+
+#[test]
+fn runs_in_one_root_lose_no_change_of_each_other() {
+    let numbers = || 0..8;
+    let lines = |word: &str| numbers().map(|number| format!("{word} {number}\n")).collect::<String>();
+    let place = Place::with(&[("f", &lines("old"))]);
+    let children: Vec<Child> = numbers()
+        .map(|number| {
+            let (old, new) = (format!("old {number}"), format!("new {number}"));
+            spawn(place.command(&["edit", "f", "--old", &old, "--new", &new, "--no-sync"]))
+        })
+        .collect();
+    for child in children {
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success(), "{output:?}");
+    }
+    assert_eq!(place.text("f"), lines("new"));
+}
+
+#[test]
+fn a_journal_that_is_not_one_is_told_and_left() {
+    let place = place();
+    let state = place.beside("home/state");
+    fs::create_dir_all(&state).expect("a folder");
+    let inode = std::os::unix::fs::MetadataExt::ino(&fs::metadata(place.root()).expect("the root"));
+    let journal = state.join(format!("{inode:x}-0-0.journal"));
+    fs::write(&journal, "something else").expect("a file");
+    let run = place.run(&["apply", "patch", "--no-sync"], b"");
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(run.stderr.contains(journal.to_str().expect("text")), "{run:?}");
+    assert_eq!(place.text("f"), PATCHED);
+    assert!(journal.exists());
+    // What writes nothing looks at no journal.
+    assert_eq!(
+        place.run(&["apply", "patch", "--check", "--reverse"], b"").stderr.matches("journal").count(),
+        0
+    );
+}

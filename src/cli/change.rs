@@ -9,6 +9,7 @@ use std::time::UNIX_EPOCH;
 
 use crate::disk::commit::CommitOptions;
 use crate::disk::commit::commit;
+use crate::disk::journal::Journal;
 use crate::disk::log::LogError;
 use crate::disk::log::LogFile;
 use crate::disk::root::LookOptions;
@@ -40,6 +41,7 @@ use super::args::Globals;
 use super::exit::Exit;
 use super::fail;
 use super::fail::Fail;
+use super::state::open_journal;
 use super::streams::Console;
 
 /// What is to be changed, as the command understood it.
@@ -108,8 +110,15 @@ pub fn carry_out(
     globals: &Globals,
     texts: bool,
 ) -> Result<Changed, Fail> {
-    let read_since = now();
     let root = open_root(&globals.root)?;
+    // From here on nobody else's commit comes between reading a file and writing it.
+    let (journal, mut notes) = if change.check {
+        (None, Vec::new())
+    } else {
+        let (journal, notes) = open_journal(&root)?;
+        (Some(journal), notes)
+    };
+    let read_since = now();
     let mut planner = Planner::new(request.options);
     let mut problems: Vec<Problem> = request.refused.iter().cloned().collect();
     let edits = if problems.is_empty() { request.edits } else { &[] };
@@ -137,11 +146,11 @@ pub fn carry_out(
     if let (Some(log), Some(id)) = (&mut log, &call_id) {
         log.call(id, request)?;
     }
-    let mut notes = Vec::new();
     let mut done = match outcome::error_report(problems) {
         Some(error) => outcome::refused(error, request.command, change.check),
         None => {
-            let write = Write { request, change, root: &root, plan: &plan, read_since };
+            let journal = journal.as_ref();
+            let write = Write { request, change, root: &root, plan: &plan, journal, read_since };
             write.run(detail, &mut notes)
         }
     };
@@ -162,6 +171,7 @@ struct Write<'a> {
     change: &'a ChangeArgs,
     root: &'a Root,
     plan: &'a Plan,
+    journal: Option<&'a Journal>,
     read_since: SystemTime,
 }
 
@@ -169,7 +179,7 @@ impl Write<'_> {
     /// Writes the plan, unless only a check was asked for. The outcome is taken before, from the files as they were
     /// read.
     fn run(&self, detail: Detail, notes: &mut Vec<String>) -> Outcome {
-        let Write { request, change, root, plan, read_since } = self;
+        let Write { request, change, root, plan, journal, read_since } = self;
         let mut done = outcome::of_plan(plan, request.command, change.check, detail);
         if change.check {
             return done;
@@ -189,17 +199,19 @@ impl Write<'_> {
                 .ok()
                 .and_then(|since| i128::try_from(since.as_nanos()).ok()),
             interrupted: &|| interrupted.load(Ordering::Relaxed),
+            journal: *journal,
+            log_entry: None,
         };
         match commit(root, plan, &options) {
             Ok(committed) => {
-                for (file, planned) in done.files.iter_mut().zip(&plan.files) {
+                let prepared = &committed.prepared;
+                for (file, mode) in done.files.iter_mut().zip(&prepared.modes) {
                     // What mode a new file has, the system decides.
                     if file.operation == Operation::Create {
-                        file.mode.after =
-                            look_again(root, &planned.target).map(|found| format!("{:06o}", found.mode));
+                        file.mode.after = mode.map(|mode| format!("{mode:06o}"));
                     }
                     let broken =
-                        committed.hard_links_broken.iter().find(|(path, _)| path.shown() == file.path);
+                        prepared.hard_links_broken.iter().find(|(path, _)| path.shown() == file.path);
                     file.hard_links = broken.map(|(_, others)| *others);
                 }
                 let left = committed

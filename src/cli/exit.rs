@@ -79,6 +79,8 @@ pub const HELP: &str = "Exit status:
   130  interrupted before anything was written
 
 Environment:
+  HUNKWISE_STATE_DIR   the folder for journals, which keep several files whole if the program is killed;
+               else $XDG_STATE_HOME/hunkwise, ~/.local/state/hunkwise, or one with temporary files
   NO_COLOR, CLICOLOR, CLICOLOR_FORCE, FORCE_COLOR, COLORTERM, TERM  when and how to colour
   COLORFGBG    tells whether the terminal is light or dark
   COLUMNS      the width to draw for

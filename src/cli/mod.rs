@@ -22,6 +22,7 @@ mod preview;
 mod replay;
 mod screen;
 mod show;
+mod state;
 mod streams;
 mod write;
 

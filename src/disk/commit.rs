@@ -1,21 +1,27 @@
 //! Writing a plan: all of it, or nothing.
 //!
-//! In order: folders that are missing are made; every new content is written to a temporary beside its target; every
-//! preimage is compared again; then names change. What changes names is a list of steps, each of which can be undone
-//! except the last, which needs no undoing: so a plan for one file is one rename. After the last step the old files,
+//! In order: it is decided which steps will be taken and which hidden names they use, and the journal says so; folders
+//! that are missing are made; every new content is written to a temporary beside its target; every preimage is compared
+//! again; then names change, in steps each of which can be undone; then the journal gets its mark, and the old files,
 //! which until then have hidden names, are removed.
 //!
-//! A failure or an interruption before the end takes everything back, in reverse. A process that is killed in the
-//! middle of several files leaves some of them changed and temporaries named `.hunkwise-*` behind; every name that the
-//! steps use is chosen before the first of them, so that a journal can name them all. With `sync`, content is on the
-//! disk before its name is, and names are on the disk before the old files go.
+//! A failure or an interruption before the mark takes everything back, in reverse. A process that is killed leaves its
+//! journal, and the next one that opens it takes back what has no mark and finishes what has one. Without a journal a
+//! plan for one file is one rename, which is whole by itself, and one for several files is not safe from being killed.
+//!
+//! With `sync`, content is on the disk before its name is, and names are on the disk before the mark is and before the
+//! old files go. Of one file that is two syncs, of the temporary and of its folder: one step is whole by itself, so its
+//! journal only has to survive the process. Of several, the journal is synced too: its intent, its name, its steps and its
+//! mark.
 //!
 //! Where the file system can't let two names change places, the old file gets a second name first, and where it can't
 //! do that either, it is moved away: its path is then missing for a moment.
 
+use std::collections::HashMap;
 use std::collections::HashSet;
 use std::fmt;
 use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use rustix::fs::FileType;
@@ -29,6 +35,13 @@ use super::folder::Folders;
 use super::folder::Moment;
 use super::folder::Place;
 use super::folder::Rig;
+use super::intent::Contents;
+use super::intent::Intent;
+use super::intent::LogEntry;
+use super::intent::Move;
+use super::intent::Moves;
+use super::journal::Journal;
+use super::journal::JournalError;
 use super::publish::Publisher;
 use super::publish::Step;
 use super::publish::Through;
@@ -41,6 +54,7 @@ use crate::plan::FileState;
 use crate::plan::FoundFile;
 use crate::plan::Plan;
 use crate::plan::PlannedFile;
+use crate::plan::Stamp;
 use crate::report::Operation;
 use crate::text::Document;
 use crate::text::PathText;
@@ -48,6 +62,10 @@ use crate::text::PathText;
 /// A file that was so young when it was read may have changed since without its times telling: clocks of file systems
 /// tick at most every 10 ms.
 const YOUNG_NS: i128 = 20_000_000;
+
+/// Files that are longer, before and after together, are not copied into the journal when they are written in place:
+/// killed meanwhile, such a file stays half written.
+const LIMIT_CONTENTS_BYTES: usize = 64 * 1024 * 1024;
 
 /// How a plan is written.
 #[derive(Clone, Copy)]
@@ -59,18 +77,35 @@ pub struct CommitOptions<'a> {
     /// A time before the first file was read, in nanoseconds since 1970. Files that changed less than 20 ms before it
     /// are compared byte by byte; without it all are.
     pub read_since_ns: Option<i128>,
-    /// Tells whether the run is to end; asked last before names change.
+    /// Tells whether the run is to end; asked last when all names have changed and nothing is final yet.
     pub interrupted: &'a dyn Fn() -> bool,
+    /// Keeps several files whole if the process is killed; opened before the files were read. Without one the plan is
+    /// written all the same.
+    pub journal: Option<&'a Journal>,
+    /// Returns what a session log is to say of the commit: asked once, when everything is written but for the names. The
+    /// caller logs it; if the process does not come to that, whoever opens the journal next does. After it was logged
+    /// the caller closes the journal.
+    pub log_entry: Option<&'a dyn Fn(&Prepared) -> LogEntry>,
+}
+
+/// What is known of a commit before its first name changes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Prepared {
+    /// Of each file of the plan: its mode and type, if it is made new.
+    pub modes: Vec<Option<u32>>,
+    /// Files that have other hard links, which will still name the old bytes, and how many.
+    pub hard_links_broken: Vec<(PathText, u64)>,
 }
 
 impl fmt::Debug for CommitOptions<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let CommitOptions { sync, in_place, read_since_ns, .. } = self;
+        let CommitOptions { sync, in_place, read_since_ns, journal, .. } = self;
         formatter
             .debug_struct("CommitOptions")
             .field("sync", sync)
             .field("in_place", in_place)
             .field("read_since_ns", read_since_ns)
+            .field("journal", journal)
             .finish_non_exhaustive()
     }
 }
@@ -78,8 +113,8 @@ impl fmt::Debug for CommitOptions<'_> {
 /// What is to be known of a plan that was written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Committed {
-    /// Files that had other hard links, which still name the old bytes, and how many.
-    pub hard_links_broken: Vec<(PathText, u64)>,
+    /// What was known before.
+    pub prepared: Prepared,
     /// Old files under hidden names that could not be removed, relative to the root.
     pub left_behind: Vec<PathText>,
     /// Folders, relative to the root, of which it is not known whether their names are on the disk.
@@ -95,7 +130,7 @@ pub fn commit(root: &Root, plan: &Plan, options: &CommitOptions<'_>) -> Result<C
     commit_with(root, plan, options, Rig::none())
 }
 
-fn commit_with(
+pub(crate) fn commit_with(
     root: &Root,
     plan: &Plan,
     options: &CommitOptions<'_>,
@@ -108,10 +143,15 @@ fn commit_with(
         folders: Folders::new(root, rig),
         publisher: Publisher::new(options.sync),
         steps: Steps::default(),
+        to_make: Vec::new(),
+        to_stage: Vec::new(),
+        hidden: Vec::new(),
+        is_journaled: false,
+        is_synced: false,
         made: Vec::new(),
-        staged: Vec::new(),
+        staged: HashMap::new(),
         written_through: HashSet::new(),
-        hard_links_broken: Vec::new(),
+        prepared: Prepared { modes: vec![None; layout.jobs.len()], hard_links_broken: Vec::new() },
     };
     match run.write() {
         Ok(()) => Ok(run.finish()),
@@ -121,6 +161,8 @@ fn commit_with(
 
 /// One file of the plan, with its paths taken apart.
 struct Job<'a> {
+    /// Its place in the plan.
+    index: usize,
     file: &'a PlannedFile,
     target: Place,
     /// Of a rename to another path: what goes.
@@ -169,7 +211,7 @@ struct Layout<'a> {
 impl<'a> Layout<'a> {
     fn of(plan: &'a Plan) -> Result<Self, CommitError> {
         let mut layout = Layout { jobs: Vec::new(), vacated: HashSet::new(), wanted: HashSet::new() };
-        for file in &plan.files {
+        for (index, file) in plan.files.iter().enumerate() {
             let not_a_file = || CommitError::NotAFile { path: file.path.clone() };
             let target = Place::of(&file.target).ok_or_else(not_a_file)?;
             let source = match &file.source {
@@ -190,7 +232,7 @@ impl<'a> Layout<'a> {
                 (None, FileState::File(found)) if file.operation == Operation::Update => Some(found),
                 (before, _) => before.as_ref(),
             };
-            layout.jobs.push(Job { file, target, source, before });
+            layout.jobs.push(Job { index, file, target, source, before });
         }
         Ok(layout)
     }
@@ -204,6 +246,13 @@ struct Steps<'a> {
     drop: Vec<(&'a PathText, Step<'a>)>,
 }
 
+/// New content, and the hidden name that it gets first.
+struct ToStage<'a> {
+    job: &'a Job<'a>,
+    after: &'a After,
+    at: Place,
+}
+
 /// A commit on its way.
 struct Run<'a> {
     layout: &'a Layout<'a>,
@@ -211,78 +260,114 @@ struct Run<'a> {
     folders: Folders<'a>,
     publisher: Publisher,
     steps: Steps<'a>,
+    /// Folders that are missing, outermost first.
+    to_make: Vec<Place>,
+    to_stage: Vec<ToStage<'a>>,
+    /// Every hidden name.
+    hidden: Vec<Place>,
+    is_journaled: bool,
+    /// All names are on the disk.
+    is_synced: bool,
     /// Folders that were made, outermost first.
     made: Vec<Place>,
-    /// Temporaries that were made; most have another name at the end.
-    staged: Vec<Place>,
+    /// Temporaries that were made, as they were when they were finished; most have another name at the end.
+    staged: HashMap<Place, Stamp>,
     /// Device and inode of files that are to be overwritten.
     written_through: HashSet<(u64, u64)>,
-    hard_links_broken: Vec<(PathText, u64)>,
+    prepared: Prepared,
 }
 
 impl<'a> Run<'a> {
     fn write(&mut self) -> Result<(), CommitError> {
-        let jobs = &self.layout.jobs;
-        for job in jobs {
-            if (self.options.interrupted)() {
-                return Err(CommitError::Interrupted);
-            }
-            self.prepare(job)?;
-        }
-        for job in jobs {
-            self.compare(job)?;
-        }
-        if (self.options.interrupted)() {
-            return Err(CommitError::Interrupted);
+        for job in &self.layout.jobs {
+            self.arrange(job)?;
         }
         let Steps { hide, publish, drop } = std::mem::take(&mut self.steps);
-        let mut steps = hide.into_iter().chain(publish).chain(drop).peekable();
-        while let Some((path, step)) = steps.next() {
-            self.folders.about_to(Moment::Step, path).map_err(system_error(path, Doing::Rename))?;
-            if steps.peek().is_some() {
-                self.publisher.take(&mut self.folders, step, path)?;
-            } else {
-                self.publisher.take_last(&mut self.folders, step, path)?;
-            }
+        let steps: Vec<_> = hide.into_iter().chain(publish).chain(drop).collect();
+        self.begin_journal(&steps)?;
+        self.make_folders()?;
+        for staging in std::mem::take(&mut self.to_stage) {
+            self.go_on()?;
+            self.stage(&staging)?;
         }
-        Ok(())
+        for job in &self.layout.jobs {
+            self.compare(job)?;
+        }
+        if self.is_journaled {
+            self.add_moves(&steps)?;
+        }
+        self.take_all(steps)
     }
 
-    /// Makes the folders and the temporary of one file, and says which steps it takes.
-    fn prepare(&mut self, job: &'a Job<'a>) -> Result<(), CommitError> {
+    fn go_on(&self) -> Result<(), CommitError> {
+        if (self.options.interrupted)() { Err(CommitError::Interrupted) } else { Ok(()) }
+    }
+
+    fn take_all(&mut self, steps: Vec<(&'a PathText, Step<'a>)>) -> Result<(), CommitError> {
+        let is_only = steps.len() == 1;
+        for (path, step) in steps {
+            self.go_on()?;
+            self.folders.about_to(Moment::Step, path).map_err(system_error(path, Doing::Rename))?;
+            if is_only && !self.is_journaled {
+                return self.publisher.take_only(&mut self.folders, step, path);
+            }
+            self.publisher.take(&mut self.folders, step, path)?;
+        }
+        if is_only || !self.is_journaled {
+            return Ok(());
+        }
+        if self.options.sync {
+            self.sync_all_folders().map_err(|(path, source)| system_error(&path, Doing::Sync)(source))?;
+            self.is_synced = true;
+        }
+        self.go_on()?;
+        self.with_journal(|journal, before| journal.mark(self.options.sync, before))
+    }
+
+    /// Decides which steps one file takes and which names they use; changes nothing.
+    fn arrange(&mut self, job: &'a Job<'a>) -> Result<(), CommitError> {
         let Some(after) = &job.file.after else {
             self.remove_later(job, &job.target);
             return Ok(());
         };
         if job.source.is_some() || job.before.is_none() {
-            self.make_folders(job)?;
+            self.find_missing_folders(job)?;
         }
         if let Some(before) = job.before {
             if self.keeps_inode(job, after) {
-                return self.prepare_kept(job, before, after);
+                return self.arrange_kept(job, before, after);
             }
             // The file that a renamed link led to keeps all its names.
             if before.hard_links > 1 && !self.is_link_at(job.preimage_place()) {
-                self.hard_links_broken.push((job.file.path.clone(), before.hard_links - 1));
+                let broken = (job.file.path.clone(), before.hard_links - 1);
+                self.prepared.hard_links_broken.push(broken);
             }
         }
-        let staged = self.stage(job, after)?;
+        let at = self.hidden_beside(&job.target);
+        self.to_stage.push(ToStage { job, after, at: at.clone() });
         if let Some(source) = &job.source {
             self.remove_later(job, source);
         }
-        self.arrive_later(job, staged);
+        self.arrive_later(job, at);
         Ok(())
     }
 
-    /// Prepares a file whose inode stays: it may get another name, then other content, then another mode.
-    fn prepare_kept(
+    /// Returns a hidden name that is told to the journal.
+    fn hidden_beside(&mut self, place: &Place) -> Place {
+        let hidden = place.hidden_beside();
+        self.hidden.push(hidden.clone());
+        hidden
+    }
+
+    /// Arranges a file whose inode stays: it may get another name, then other content, then another mode.
+    fn arrange_kept(
         &mut self,
         job: &'a Job<'a>,
         before: &'a FoundFile,
         after: &'a After,
     ) -> Result<(), CommitError> {
         if let Some(source) = &job.source {
-            self.prepare_move(job, source, before)?;
+            self.arrange_move(job, source, before)?;
         }
         if !matches!(after, After::Same) {
             if !self.written_through.insert((before.stamp.device, before.stamp.inode)) {
@@ -293,13 +378,14 @@ impl<'a> Run<'a> {
             self.steps.publish.push((&job.file.path, Step::WriteThrough(through)));
         }
         if let Some(mode) = job.file.mode.filter(|mode| mode & 0o7777 != before.mode & 0o7777) {
-            let step = Step::SetMode { at: job.target.clone(), mode, mode_before: before.mode };
+            let (at, file) = (job.target.clone(), before.stamp);
+            let step = Step::SetMode { at, file, mode, mode_before: before.mode };
             self.steps.publish.push((&job.file.path, step));
         }
         Ok(())
     }
 
-    fn prepare_move(
+    fn arrange_move(
         &mut self,
         job: &'a Job<'a>,
         source: &Place,
@@ -317,7 +403,7 @@ impl<'a> Run<'a> {
         }
         let mut from = source.clone();
         if self.layout.wanted.contains(source) {
-            from = source.hidden_beside();
+            from = self.hidden_beside(source);
             let step = Step::Hide { at: source.clone(), hidden: from.clone() };
             self.steps.hide.push((&job.file.path, step));
         }
@@ -358,14 +444,14 @@ impl<'a> Run<'a> {
 
     fn is_one_device(&mut self, job: &Job<'_>) -> bool {
         let mut device = |place: &Place| {
-            let folder = self.folders.folder(place.folder()).ok()?;
+            let folder = self.folders.nearest(place.folder()).ok()?;
             rustix::fs::fstat(&*folder).ok().map(|stat| stamp_of(&stat).device)
         };
         device(job.preimage_place()) == device(&job.target)
     }
 
     fn remove_later(&mut self, job: &'a Job<'a>, at: &Place) {
-        let hidden = at.hidden_beside();
+        let hidden = self.hidden_beside(at);
         self.publisher.remove_at_end(hidden.clone());
         let is_in_the_way = self.layout.wanted.contains(at);
         let list = if is_in_the_way { &mut self.steps.hide } else { &mut self.steps.drop };
@@ -376,7 +462,7 @@ impl<'a> Run<'a> {
         let to = job.target.clone();
         let step = match job.occupant() {
             Some(occupant) if !self.layout.vacated.contains(&to) => {
-                let backup = to.hidden_beside();
+                let backup = self.hidden_beside(&to);
                 Step::Replace { from, to, backup, occupant: occupant.stamp }
             }
             _ => Step::Arrive { from, to },
@@ -384,18 +470,135 @@ impl<'a> Run<'a> {
         self.steps.publish.push((&job.file.path, step));
     }
 
-    fn make_folders(&mut self, job: &Job<'_>) -> Result<(), CommitError> {
-        let error = || job.error(Doing::MakeFolder);
-        for place in self.folders.missing(job.target.folder()).map_err(error())? {
-            if self.folders.make_folder(&place).map_err(error())? {
+    fn find_missing_folders(&mut self, job: &Job<'_>) -> Result<(), CommitError> {
+        let missing = self.folders.missing(job.target.folder()).map_err(job.error(Doing::MakeFolder))?;
+        for place in missing {
+            if !self.to_make.contains(&place) {
+                self.to_make.push(place);
+            }
+        }
+        Ok(())
+    }
+
+    fn make_folders(&mut self) -> Result<(), CommitError> {
+        for place in std::mem::take(&mut self.to_make) {
+            let made = self.folders.make_folder(&place);
+            if made.map_err(system_error(&place.path(), Doing::MakeFolder))? {
                 self.made.push(place);
             }
         }
         Ok(())
     }
 
+    /// Begins the journal, unless the commit is one call of the system's.
+    fn begin_journal(&mut self, steps: &[(&PathText, Step<'_>)]) -> Result<(), CommitError> {
+        let Some(journal) = self.options.journal else { return Ok(()) };
+        let is_one_call = matches!(steps, [(_, Step::SetMode { .. })]);
+        if steps.is_empty() || is_one_call && self.options.log_entry.is_none() {
+            return Ok(());
+        }
+        let root = self.folders.root();
+        let jobs = self.layout.jobs.iter();
+        let old = jobs.flat_map(|job| job.before.into_iter().chain(job.occupant()));
+        let intent = Intent {
+            root: PathText::new(root.dir().as_os_str().as_bytes()),
+            device: root.device(),
+            inode: root.inode(),
+            sync: self.options.sync,
+            folders: self.to_make.clone(),
+            hidden: self.hidden.clone(),
+            old_inodes: old.map(|found| found.stamp.inode).collect(),
+        };
+        let syncs = self.options.sync && steps.len() > 1;
+        let before = || self.folders.about_to(Moment::Journal, &PathText::default());
+        match journal.begin(&intent, syncs, &before) {
+            Ok(()) => self.is_journaled = true,
+            // One step is whole by itself; killed in it, a run leaves a hidden name behind, and its entry is in no log.
+            Err(_) if steps.len() == 1 => {}
+            Err(error) => return Err(CommitError::Journal(error)),
+        }
+        Ok(())
+    }
+
+    /// Tells the journal which steps will be taken.
+    fn add_moves(&mut self, steps: &[(&PathText, Step<'_>)]) -> Result<(), CommitError> {
+        let mut list = Vec::new();
+        // What an earlier step hides stands at its old place yet.
+        let mut origins = HashMap::new();
+        for (path, step) in steps {
+            if let Step::Hide { at, hidden } = step {
+                origins.insert(hidden, at);
+            }
+            list.push(self.as_move(step, &origins).map_err(system_error(path, Doing::Read))?);
+        }
+        let log_entry = self.options.log_entry.map(|log_entry| log_entry(&self.prepared));
+        let syncs = self.options.sync && steps.len() > 1;
+        self.with_journal(|journal, before| journal.add_moves(&Moves { list, log_entry }, syncs, before))
+    }
+
+    fn as_move(&mut self, step: &Step<'_>, origins: &HashMap<&Place, &Place>) -> std::io::Result<Move> {
+        Ok(match step {
+            Step::Hide { at, hidden } => {
+                Move::Hide { at: at.clone(), hidden: hidden.clone(), inode: self.stamp_at(at)?.inode }
+            }
+            Step::Arrive { from, to } => {
+                let (file, is_new) = self.arriving(from, origins)?;
+                Move::Arrive { from: from.clone(), to: to.clone(), file, is_new }
+            }
+            Step::Replace { from, to, backup, occupant } => {
+                let (file, is_new) = self.arriving(from, origins)?;
+                let (from, to, backup) = (from.clone(), to.clone(), backup.clone());
+                Move::Replace { from, to, backup, file, is_new, occupant_inode: occupant.inode }
+            }
+            Step::SetMode { at, file, mode, mode_before } => {
+                Move::SetMode { at: at.clone(), inode: file.inode, mode: *mode, mode_before: *mode_before }
+            }
+            Step::WriteThrough(through) => {
+                let old = through.preimage.bytes();
+                let is_short = old.len() + stage::content_length(Some(through.before), through.after)
+                    <= LIMIT_CONTENTS_BYTES;
+                let contents = || {
+                    let new = stage::content(Some(through.before), through.after);
+                    Contents { old: old.to_vec(), new }
+                };
+                Move::WriteThrough {
+                    at: through.at.clone(),
+                    inode: through.before.stamp.inode,
+                    mode: through.before.mode,
+                    contents: is_short.then(contents),
+                }
+            }
+        })
+    }
+
+    /// Returns what comes from a place in a step, and whether it is new.
+    fn arriving(
+        &mut self,
+        from: &Place,
+        origins: &HashMap<&Place, &Place>,
+    ) -> std::io::Result<(Stamp, bool)> {
+        match self.staged.get(from) {
+            Some(stamp) => Ok((*stamp, true)),
+            None => Ok((self.stamp_at(origins.get(from).unwrap_or(&from))?, false)),
+        }
+    }
+
+    fn stamp_at(&mut self, at: &Place) -> std::io::Result<Stamp> {
+        Ok(stamp_of(&self.folders.stat(at)?.ok_or(Errno::NOENT)?))
+    }
+
+    fn with_journal(
+        &self,
+        write: impl FnOnce(&Journal, &dyn Fn() -> std::io::Result<()>) -> Result<(), JournalError>,
+    ) -> Result<(), CommitError> {
+        let Some(journal) = self.options.journal else { return Ok(()) };
+        let before = || self.folders.about_to(Moment::Journal, &PathText::default());
+        write(journal, &before).map_err(CommitError::Journal)
+    }
+
     /// Writes a file's content to a temporary beside its target.
-    fn stage(&mut self, job: &Job<'_>, after: &After) -> Result<Place, CommitError> {
+    fn stage(&mut self, staging: &ToStage<'_>) -> Result<(), CommitError> {
+        let ToStage { job, after, at } = staging;
         let file = job.file;
         let write_error = || job.error(Doing::Write);
         let mode = file.mode.or(job.before.map(|before| before.mode));
@@ -404,9 +607,8 @@ impl<'a> Run<'a> {
             (None, Some(copied)) => copied.mode & 0o777,
             (None, None) => 0o666,
         };
-        let at = job.target.hidden_beside();
-        let mut temporary = self.folders.create(&at, made_with).map_err(write_error())?;
-        self.staged.push(at.clone());
+        let mut temporary = self.folders.create(at, made_with).map_err(write_error())?;
+        self.staged.insert(at.clone(), Stamp::default());
         self.folders.about_to(Moment::Write, &file.path).map_err(write_error())?;
         stage::reserve(&temporary, stage::content_length(file.before.as_ref(), after));
         stage::write_content(&mut temporary, file.before.as_ref(), after).map_err(write_error())?;
@@ -419,9 +621,15 @@ impl<'a> Run<'a> {
             stage::set_mode(&temporary, mode).map_err(mode_error())?;
         }
         if self.options.sync {
+            self.folders.about_to(Moment::Sync, &file.path).map_err(write_error())?;
             temporary.sync_all().map_err(write_error())?;
         }
-        Ok(at)
+        let finished = rustix::fs::fstat(&temporary).map_err(|errno| write_error()(errno.into()))?;
+        self.staged.insert(at.clone(), stamp_of(&finished));
+        if job.before.is_none() {
+            self.prepared.modes[job.index] = Some(mode_of(&finished));
+        }
+        Ok(())
     }
 
     fn carry_over(&mut self, job: &Job<'_>, temporary: &File) -> Result<(), CommitError> {
@@ -490,36 +698,61 @@ impl<'a> Run<'a> {
         if holds.map_err(job.error(Doing::Read))? { Ok(()) } else { Err(job.stale()) }
     }
 
-    /// Makes sure of the names, removes the old files and says what is to be known.
+    /// Removes the old files, makes sure of the names and says what is to be known.
     fn finish(mut self) -> Committed {
-        let unsynced = if self.options.sync { self.sync_folders() } else { Vec::new() };
+        let syncs = self.options.sync && !self.is_synced;
+        let mut unsynced = if syncs && !self.is_journaled { self.sync_folders() } else { Vec::new() };
         let left_behind = self.publisher.remove_garbage(&mut self.folders);
-        Committed { hard_links_broken: self.hard_links_broken, left_behind, unsynced }
+        // One file has changed its name and its old one is gone: one sync is for both.
+        if syncs && self.is_journaled {
+            unsynced = self.sync_folders();
+        }
+        if self.options.log_entry.is_none() && left_behind.is_empty() {
+            // If that fails, the next run finds a commit that it has nothing to do for, and says so.
+            let _ = self.with_journal(|journal, before| journal.remove(before));
+        }
+        Committed { prepared: self.prepared, left_behind, unsynced }
     }
 
     fn sync_folders(&mut self) -> Vec<PathText> {
+        let mut folders = self.changed_folders();
+        folders.retain(|folder| self.folders.sync(folder).is_err());
+        folders.into_iter().map(PathText::new).collect()
+    }
+
+    fn sync_all_folders(&mut self) -> Result<(), (PathText, std::io::Error)> {
+        for folder in self.changed_folders() {
+            self.folders.sync(&folder).map_err(|error| (PathText::new(folder), error))?;
+        }
+        Ok(())
+    }
+
+    fn changed_folders(&self) -> Vec<Vec<u8>> {
         let named = self.layout.jobs.iter().flat_map(|job| job.source.iter().chain([&job.target]));
         let mut folders: Vec<Vec<u8>> =
             named.chain(&self.made).map(|place| place.folder().to_vec()).collect();
         folders.sort();
         folders.dedup();
-        folders.retain(|folder| self.folders.sync(folder).is_err());
-        folders.into_iter().map(PathText::new).collect()
+        folders
     }
 
     /// Undoes what was done, and removes everything that was made.
     fn take_back(mut self, cause: CommitError) -> CommitError {
         let strays = self.publisher.undo_all(&mut self.folders);
-        for place in &self.staged {
-            // What could not be undone may have left the only copy of an old file under a temporary's name. One that
-            // can't be removed is what a killed run leaves too.
+        let mut is_clean = strays.is_empty();
+        for place in self.staged.keys() {
+            // What could not be undone may have left the only copy of an old file under a temporary's name.
             if strays.iter().all(|(_, now)| now != place) {
-                let _ = self.folders.remove(place);
+                is_clean &= self.folders.remove(place).is_ok();
             }
         }
         for place in self.made.iter().rev() {
             // Somebody else may have put something in it, and then it stays.
             let _ = self.folders.remove_folder(place);
+        }
+        // What could not be taken back now, the next run tries again.
+        if is_clean {
+            let _ = self.with_journal(|journal, before| journal.remove(before));
         }
         if strays.is_empty() {
             return cause;
@@ -548,7 +781,11 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::super::folder::Ways;
-    use super::super::root::LookOptions;
+    use super::super::planning::OPTIONS;
+    use super::super::planning::Planning;
+    use super::super::planning::WAYS;
+    use super::super::planning::first_byte;
+    use super::super::planning::whole;
     use super::super::tree::Node;
     use super::super::tree::Tree;
     use super::super::tree::link;
@@ -556,148 +793,13 @@ mod tests {
     use super::super::tree::text;
     use super::super::tree::with_mode;
     use super::*;
-    use crate::plan::Given;
     use crate::report::Code;
     use crate::text::Splice;
     use crate::text::Splices;
 
     type Nodes = BTreeMap<String, Node>;
 
-    const OPTIONS: CommitOptions<'static> =
-        CommitOptions { sync: false, in_place: false, read_since_ns: None, interrupted: &|| false };
     const IN_PLACE: CommitOptions<'static> = CommitOptions { in_place: true, ..OPTIONS };
-
-    /// What some file systems can't do, from all to nothing.
-    const WAYS: [Ways; 4] = [
-        Ways { exchange: true, no_replace: true, hard_links: true },
-        Ways { exchange: false, no_replace: true, hard_links: true },
-        Ways { exchange: false, no_replace: false, hard_links: true },
-        Ways { exchange: false, no_replace: false, hard_links: false },
-    ];
-
-    /// Plans as the planner does: every path is looked at, then files are planned from what was found.
-    struct Planning {
-        root: Root,
-        plan: Plan,
-    }
-
-    impl Planning {
-        fn of(tree: &Tree) -> Self {
-            Planning { root: Root::open(&tree.root()).unwrap(), plan: Plan::default() }
-        }
-
-        fn look(&self, path: &str, follow: bool) -> Given {
-            let options = LookOptions { follow, force: true, ..LookOptions::default() };
-            self.root.look(&path.into(), &options)
-        }
-
-        fn found(&self, path: &str, follow: bool) -> (PathText, FoundFile) {
-            let given = self.look(path, follow);
-            match given.state {
-                FileState::File(found) => (given.real, found),
-                other => panic!("{path}: {other:?}"),
-            }
-        }
-
-        fn push(mut self, file: PlannedFile) -> Self {
-            self.plan.files.push(file);
-            self
-        }
-
-        fn create(self, path: &str, content: &str) -> Self {
-            let given = self.look(path, true);
-            self.push(PlannedFile {
-                operation: Operation::Create,
-                path: given.real.clone(),
-                from: None,
-                target: given.real,
-                target_before: given.state,
-                source: None,
-                before: None,
-                after: Some(whole(content)),
-                mode: None,
-            })
-        }
-
-        fn update(self, path: &str, after: After) -> Self {
-            let (real, found) = self.found(path, true);
-            self.push(PlannedFile {
-                operation: Operation::Update,
-                path: real.clone(),
-                from: None,
-                target: real,
-                target_before: FileState::File(found.clone()),
-                source: None,
-                before: Some(found),
-                after: Some(after),
-                mode: None,
-            })
-        }
-
-        fn delete(self, path: &str) -> Self {
-            let (real, found) = self.found(path, false);
-            self.push(PlannedFile {
-                operation: Operation::Delete,
-                path: real.clone(),
-                from: None,
-                target: real,
-                target_before: FileState::File(found.clone()),
-                source: None,
-                before: Some(found),
-                after: None,
-                mode: None,
-            })
-        }
-
-        fn rename(self, from: &str, to: &str, after: After) -> Self {
-            let (source, found) = self.found(from, false);
-            let given = self.look(to, true);
-            self.push(PlannedFile {
-                operation: Operation::Rename,
-                path: given.real.clone(),
-                from: Some(source.clone()),
-                target: given.real,
-                target_before: given.state,
-                source: Some(source),
-                before: Some(found),
-                after: Some(after),
-                mode: None,
-            })
-        }
-
-        fn with_mode(mut self, mode: u32) -> Self {
-            self.plan.files.last_mut().unwrap().mode = Some(mode);
-            self
-        }
-
-        fn copied(mut self) -> Self {
-            let file = self.plan.files.last_mut().unwrap();
-            (file.operation, file.source) = (Operation::Copy, None);
-            self
-        }
-
-        fn commit(&self, options: &CommitOptions<'_>) -> Result<Committed, CommitError> {
-            commit(&self.root, &self.plan, options)
-        }
-
-        fn commit_with(
-            &self,
-            options: &CommitOptions<'_>,
-            ways: Ways,
-            before: &dyn Fn(Moment, &PathText) -> io::Result<()>,
-        ) -> Result<Committed, CommitError> {
-            commit_with(&self.root, &self.plan, options, Rig { before, ways })
-        }
-    }
-
-    fn whole(content: &str) -> After {
-        After::Whole(Arc::new(Document::new(content.as_bytes().to_vec())))
-    }
-
-    /// Replaces the first byte.
-    fn first_byte(new: &str) -> After {
-        After::Spliced(Splices::new(vec![Splice { range: 0..1, new: new.into() }]).unwrap())
-    }
 
     /// Commits a plan in every way, with and without syncing; then fails it at every moment, in every way.
     ///
@@ -963,7 +1065,7 @@ mod tests {
         std::fs::hard_link(tree.root().join("a"), tree.root().join("a2")).unwrap();
         let inodes = (inode("a"), inode("b"));
         let plan = Planning::of(&tree).update("a", whole("x")).rename("b", "d", first_byte("2"));
-        assert_eq!(plan.commit(&IN_PLACE).unwrap(), Committed::default());
+        assert_eq!(plan.commit(&IN_PLACE).unwrap().left_behind, []);
         assert_eq!((inode("a"), inode("d")), inodes);
         assert_eq!(std::fs::read(tree.root().join("a2")).unwrap(), b"x");
         let twice = Planning::of(&tree).update("a", whole("y")).update("a2", whole("z"));
@@ -979,14 +1081,14 @@ mod tests {
         }
         let plan = Planning::of(&tree).update("a", first_byte("2")).update("d", first_byte("3"));
         let committed = plan.commit(&OPTIONS).unwrap();
-        assert_eq!(committed.hard_links_broken, [("a".into(), 2)]);
+        assert_eq!(committed.prepared.hard_links_broken, [("a".into(), 2)]);
         assert_eq!(
             tree.nodes(),
             nodes(&[("a", text("2")), ("b", text("1")), ("c", text("1")), ("d", text("3"))])
         );
         // A rename between two hard links of one file: the system would do nothing at all.
         let plan = Planning::of(&tree).rename("b", "c", After::Same);
-        assert_eq!(plan.commit(&OPTIONS).unwrap(), Committed::default());
+        assert_eq!(plan.commit(&OPTIONS).unwrap().left_behind, []);
         assert_eq!(tree.nodes(), nodes(&[("a", text("2")), ("c", text("1")), ("d", text("3"))]));
     }
 
@@ -1151,19 +1253,6 @@ mod tests {
         let mut expected = nodes(&expected);
         expected.insert("../out".into(), Node::Folder);
         assert_eq!(tree.nodes(), expected);
-    }
-
-    #[test]
-    fn an_interruption_leaves_the_old_tree() {
-        for asked_before in 0..3 {
-            let tree = Tree::new(&[("a", text("1"))]);
-            let asked = Cell::new(0);
-            let interrupted = || asked.replace(asked.get() + 1) == asked_before;
-            let options = CommitOptions { interrupted: &interrupted, ..OPTIONS };
-            let answer = Planning::of(&tree).update("a", first_byte("2")).create("x/n", "n").commit(&options);
-            assert!(matches!(answer, Err(CommitError::Interrupted)));
-            assert_eq!(tree.nodes(), nodes(&[("a", text("1"))]));
-        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use super::journal::JournalError;
 use crate::report::Code;
 use crate::report::Problem;
 use crate::text::PathText;
@@ -44,6 +45,9 @@ pub enum CommitError {
         #[source]
         source: io::Error,
     },
+    /// Several files can't be kept whole.
+    #[error("{0}")]
+    Journal(#[source] JournalError),
     /// The run was interrupted.
     #[error("interrupted before anything was written")]
     Interrupted,
@@ -84,6 +88,8 @@ pub enum Doing {
     SetMode,
     /// Removing a file.
     Delete,
+    /// Waiting until names are on the disk.
+    Sync,
 }
 
 impl fmt::Display for Doing {
@@ -95,6 +101,7 @@ impl fmt::Display for Doing {
             Doing::Rename => "rename",
             Doing::SetMode => "set the mode of",
             Doing::Delete => "delete",
+            Doing::Sync => "sync",
         })
     }
 }
@@ -114,6 +121,9 @@ impl CommitError {
             CommitError::NotAFile { path } => (Code::NotAFile, Some(path), None),
             CommitError::Owner { path, .. } => {
                 (Code::Owner, Some(path), Some("write through the file with --in-place, which is not atomic"))
+            }
+            CommitError::Journal(_) => {
+                (Code::Io, None, Some("HUNKWISE_STATE_DIR names a folder for it that can be written"))
             }
             CommitError::Interrupted => (Code::Interrupted, None, None),
             CommitError::Io { path, .. } => (Code::Io, Some(path), None),

@@ -23,6 +23,10 @@ use crate::text::PathText;
 /// How many folders are held open at once; a plan may name more than a process may open.
 const LIMIT_OPEN_FOLDERS: usize = 128;
 
+/// How hidden names begin; sixteen hexadecimal digits follow. No name of a file is part of it, so that it is never too
+/// long for a file system which can hold that name.
+const HIDDEN_PREFIX: &str = ".hunkwise-";
+
 /// A name in a folder beneath the root.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
@@ -61,7 +65,13 @@ impl Place {
     pub(crate) fn hidden_beside(&self) -> Place {
         // RandomState is the one source of randomness in std, and 64 bits of it are enough for a name.
         let number = RandomState::new().hash_one(&self.name);
-        Place { folder: self.folder.clone(), name: format!(".hunkwise-{number:016x}").into_bytes() }
+        Place { folder: self.folder.clone(), name: format!("{HIDDEN_PREFIX}{number:016x}").into_bytes() }
+    }
+
+    /// Tells whether the name is one that [`Place::hidden_beside`] gives.
+    pub(crate) fn is_hidden(&self) -> bool {
+        let number = self.name.strip_prefix(HIDDEN_PREFIX.as_bytes());
+        number.is_some_and(|number| number.len() == 16 && number.iter().all(u8::is_ascii_hexdigit))
     }
 }
 
@@ -99,6 +109,10 @@ pub(crate) enum Moment {
     Remove,
     /// Change one name, for whatever end.
     Name,
+    /// Wait until content or names are on the disk.
+    Sync,
+    /// Write or remove the journal.
+    Journal,
 }
 
 /// What a test puts in the place of the file system's answers: a failure, a change by somebody else, or fewer ways.
@@ -149,6 +163,19 @@ impl<'a> Folders<'a> {
         Ok(open)
     }
 
+    /// Returns the folder, or the nearest one above it that is there.
+    pub(crate) fn nearest(&mut self, folder: &[u8]) -> Result<Rc<OwnedFd>, Errno> {
+        let mut rest = folder;
+        loop {
+            match self.folder(rest) {
+                Err(Errno::NOENT) if !rest.is_empty() => {
+                    rest = &rest[..rest.iter().rposition(|&byte| byte == b'/').unwrap_or(0)];
+                }
+                answer => return answer,
+            }
+        }
+    }
+
     /// Returns the parts of a folder's path that are missing, the outermost first.
     pub(crate) fn missing(&mut self, folder: &[u8]) -> io::Result<Vec<Place>> {
         let mut missing = Vec::new();
@@ -180,6 +207,7 @@ impl<'a> Folders<'a> {
 
     /// Removes a folder if it is empty.
     pub(crate) fn remove_folder(&mut self, at: &Place) -> io::Result<()> {
+        self.about_to(Moment::Name, &PathText::default())?;
         self.open.remove(at.path().bytes());
         let folder = self.folder(&at.folder)?;
         Ok(rustix::fs::unlinkat(&*folder, &at.name, AtFlags::REMOVEDIR)?)
@@ -293,6 +321,7 @@ impl<'a> Folders<'a> {
 
     /// Waits until a folder's names are on the disk.
     pub(crate) fn sync(&mut self, folder: &[u8]) -> io::Result<()> {
+        self.about_to(Moment::Sync, &PathText::default())?;
         let folder = self.folder(folder)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let readable = rustix::fs::openat(&*folder, ".", flags, Mode::empty())?;

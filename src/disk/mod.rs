@@ -8,11 +8,18 @@
 //! Unix only: names are bytes, and folders are held open while names in them are changed.
 
 pub mod commit;
+#[cfg(test)]
+mod crash;
 mod error;
 mod folder;
 pub mod input;
+mod intent;
+pub mod journal;
 pub mod log;
+#[cfg(test)]
+mod planning;
 mod publish;
+mod recover;
 pub mod root;
 mod stage;
 #[cfg(test)]
@@ -22,9 +29,15 @@ mod whole;
 
 pub use commit::CommitOptions;
 pub use commit::Committed;
+pub use commit::Prepared;
 pub use commit::commit;
 pub use error::CommitError;
 pub use error::Doing;
+pub use intent::LogEntry;
+pub use journal::Journal;
+pub use journal::JournalError;
+pub use journal::JournalOptions;
+pub use journal::Recovered;
 pub use log::LogError;
 pub use log::LogFile;
 pub use root::LookOptions;

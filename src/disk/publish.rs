@@ -30,7 +30,7 @@ pub(crate) enum Step<'a> {
     /// A file comes to a place where the file with this stamp stands, which goes.
     Replace { from: Place, to: Place, backup: Place, occupant: Stamp },
     /// A file gets another mode.
-    SetMode { at: Place, mode: u32, mode_before: u32 },
+    SetMode { at: Place, file: Stamp, mode: u32, mode_before: u32 },
     /// A file is overwritten.
     WriteThrough(Through<'a>),
 }
@@ -103,7 +103,7 @@ impl Publisher {
                     false => Err(CommitError::Stale { path: path.clone() }),
                 }
             }
-            Step::SetMode { at, mode, mode_before } => {
+            Step::SetMode { at, mode, mode_before, .. } => {
                 self.done.push(Done::ModeSet { at: at.clone(), mode_before });
                 folders.set_mode(&at, mode).map_err(system_error(path, Doing::SetMode))
             }
@@ -111,8 +111,9 @@ impl Publisher {
         }
     }
 
-    /// Takes the last step, after which nothing can fail: what it replaces or removes needs no other name.
-    pub(crate) fn take_last(
+    /// Takes the one step of a commit without a journal: what it replaces or removes gets no other name, so that a crash
+    /// leaves none.
+    pub(crate) fn take_only(
         &mut self,
         folders: &mut Folders<'_>,
         step: Step<'_>,
@@ -231,13 +232,17 @@ fn undo(folders: &mut Folders<'_>, done: Done) -> io::Result<()> {
         }
         Done::Linked { backup } => folders.remove(&backup),
         Done::ModeSet { at, mode_before } => folders.set_mode(&at, mode_before),
-        Done::WrittenThrough { at, preimage, mode } => {
-            let mut file = open_through(folders, &at, mode, &mut Vec::new())?;
-            file.write_all(preimage.bytes())?;
-            file.set_len(preimage.bytes().len() as u64)?;
-            restore_set_id(&file, mode)
-        }
+        Done::WrittenThrough { at, preimage, mode } => overwrite(folders, &at, preimage.bytes(), mode),
     }
+}
+
+/// Overwrites a file that is there; it has this mode before and afterwards.
+pub(crate) fn overwrite(folders: &mut Folders<'_>, at: &Place, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let mut file = open_through(folders, at, mode, &mut Vec::new())?;
+    folders.about_to(Moment::Write, &at.path())?;
+    file.write_all(bytes)?;
+    file.set_len(bytes.len() as u64)?;
+    restore_set_id(&file, mode)
 }
 
 /// Opens a file to be overwritten; one without a write bit gets it for the moment.

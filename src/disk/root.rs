@@ -281,6 +281,12 @@ impl Root {
         self.open_beneath(real, folder_flags())
     }
 
+    /// Opens the root itself so that its names can be listed, which its lock needs.
+    pub(crate) fn open_to_list(&self) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.folder, ".", flags, Mode::empty())
+    }
+
     /// Returns the real path and metadata of the file that a path leads to, if that is inside.
     pub(crate) fn follow(&self, path: &PathText) -> Option<(PathText, Stat)> {
         let lead = self.walk(path);

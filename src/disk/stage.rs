@@ -51,6 +51,16 @@ pub(crate) fn write_content(file: &mut File, before: Option<&FoundFile>, after: 
     }
 }
 
+/// Returns the bytes that a file has afterwards, in memory of their own.
+pub(crate) fn content(before: Option<&FoundFile>, after: &After) -> Vec<u8> {
+    let preimage = before.map_or(&[][..], |found| found.document.bytes());
+    match after {
+        After::Same => preimage.to_vec(),
+        After::Whole(document) => document.bytes().to_vec(),
+        After::Spliced(splices) => splices.pieces(preimage).collect::<Vec<_>>().concat(),
+    }
+}
+
 /// Returns how many bytes a file has afterwards.
 pub(crate) fn content_length(before: Option<&FoundFile>, after: &After) -> usize {
     let preimage_length = before.map_or(0, |found| found.document.bytes().len());

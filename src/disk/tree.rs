@@ -23,6 +23,11 @@ pub(crate) enum Node {
     Fifo,
 }
 
+/// Makes a temporary folder, in memory where the system has such a place: thousands of small trees are made and synced.
+pub(crate) fn temporary_folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 /// Returns a file with the usual mode.
 pub(crate) fn text(content: &str) -> Node {
     Node::File(content.into(), 0o644)
@@ -48,7 +53,7 @@ impl Tree {
     pub(crate) fn new(nodes: &[(&str, Node)]) -> Self {
         // Expected modes are those of the usual umask; every test sets the same one.
         rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
-        let tree = Tree { top: tempfile::tempdir().unwrap() };
+        let tree = Tree { top: temporary_folder() };
         std::fs::create_dir(tree.root()).unwrap();
         for (path, node) in nodes {
             tree.put(path, node);
