@@ -53,7 +53,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('--match', '--match', [CompletionResultType]::ParameterName, 'The most lenient way of matching that may decide where a hunk goes; each allows all before it')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('--text-patches', '--text-patches', [CompletionResultType]::ParameterName, 'Also preview patches that stand in the text of a model''s stream, from *** Begin Patch to *** End Patch')
+            [CompletionResult]::new('--text-patches', '--text-patches', [CompletionResultType]::ParameterName, 'Also preview patches of any dialect that stand in a model''s text, in its stream or as plain input: apply_patch envelopes, SEARCH/REPLACE blocks, and unified diffs in Markdown fences')
             [CompletionResult]::new('--fail-fast', '--fail-fast', [CompletionResultType]::ParameterName, 'End with status 1 as soon as something can''t fit the files; without it that is shown, and the status is 0')
             [CompletionResult]::new('--no-locate', '--no-locate', [CompletionResultType]::ParameterName, 'Look at no file: show only what the patch says, without line numbers')
             [CompletionResult]::new('--first-match', '--first-match', [CompletionResultType]::ParameterName, 'Where a hunk fits several places take the first, as Codex does, instead of refusing')

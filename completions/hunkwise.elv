@@ -49,7 +49,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand --match 'The most lenient way of matching that may decide where a hunk goes; each allows all before it'
             cand --root 'The folder that relative paths start at and that no change may leave'
             cand --color 'When to use colours'
-            cand --text-patches 'Also preview patches that stand in the text of a model''s stream, from *** Begin Patch to *** End Patch'
+            cand --text-patches 'Also preview patches of any dialect that stand in a model''s text, in its stream or as plain input: apply_patch envelopes, SEARCH/REPLACE blocks, and unified diffs in Markdown fences'
             cand --fail-fast 'End with status 1 as soon as something can''t fit the files; without it that is shown, and the status is 0'
             cand --no-locate 'Look at no file: show only what the patch says, without line numbers'
             cand --first-match 'Where a hunk fits several places take the first, as Codex does, instead of refusing'

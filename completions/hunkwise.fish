@@ -67,7 +67,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l root -d 'T
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l text-patches -d 'Also preview patches that stand in the text of a model\'s stream, from *** Begin Patch to *** End Patch'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l text-patches -d 'Also preview patches of any dialect that stand in a model\'s text, in its stream or as plain input: apply_patch envelopes, SEARCH/REPLACE blocks, and unified diffs in Markdown fences'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l fail-fast -d 'End with status 1 as soon as something can\'t fit the files; without it that is shown, and the status is 0'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l no-locate -d 'Look at no file: show only what the patch says, without line numbers'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l first-match -d 'Where a hunk fits several places take the first, as Codex does, instead of refusing'

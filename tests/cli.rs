@@ -173,6 +173,20 @@ mod dialects {
     }
 
     #[test]
+    fn patches_are_found_in_plain_text() {
+        let text = format!(
+            "Two ways.\n{PATCH}or\n```diff\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+1\n```\nDone: --- a\n+++ b\n"
+        );
+        let run = place().run(&["preview", "--text-patches", "--json"], text.as_bytes()).exits(0);
+        let finished = |event: &&Value| event["type"] == "finish";
+        let events = run.json_lines();
+        let fits: Vec<&Value> = events.iter().filter(finished).map(|event| &event["fits"]).collect();
+        assert_eq!(fits, [&Value::Bool(true), &Value::Bool(true)], "{run:?}");
+        let run = place().run(&["preview", "--text-patches"], b"nothing here\n").exits(0);
+        assert_eq!(run.stdout, "");
+    }
+
+    #[test]
     fn what_a_dialect_has_no_words_for_is_refused_and_nothing_is_printed() {
         let diff = "--- a/g\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n\
                     diff --git a/f b/f\nold mode 100644\nnew mode 100755\n";

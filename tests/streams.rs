@@ -485,6 +485,55 @@ fn a_cut_or_failed_stream_ends_its_call_as_incomplete() {
 }
 
 #[test]
+fn patches_of_every_dialect_are_found_in_the_text() {
+    let check = |text: &str, wanted: &[&str]| {
+        let payloads: Vec<Value> = pieces(text)
+            .iter()
+            .map(|piece| json!({"choices": [{"index": 0, "delta": {"content": piece}}]}))
+            .collect();
+        check_with(&payloads, wanted, true);
+    };
+    let shown = "- hat.rs +0 -0 Unknown";
+    let first_line = "- hat.rs +0 -1 Unknown";
+    let whole = "- hat.rs +1 -1 Located";
+    let ok = "- ok true fits true";
+    let diff = "--- a/hat.rs\n+++ b/hat.rs\n@@ -1,2 +1,2 @@\n brim 2\n-size 6\n+size 7\n";
+    check(&format!("So:\n\n```diff\n{diff}```\nDone.\n"), &[shown, whole, ok]);
+    // Without a fence nothing tells where it ends.
+    check(diff, &[]);
+    let block = |old: &str, new: &str| {
+        format!("```rust\n<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n```\n")
+    };
+    let first = block("brim 2", "brim 3");
+    check(
+        &format!("I change hat.rs\n\nhat.rs\n{first}and then\n{}done", block("size 6", "size 7")),
+        &[first_line, "- hat.rs +2 -2 Located", ok],
+    );
+    // What is wrong in one patch is no fault of the next.
+    check(
+        &format!("hat.rs\n{}\n```diff\n{diff}```\n", first.replace(">>>>>>> REPLACE", "=======")),
+        &[
+            first_line,
+            "- hat.rs +1 -1 Unknown",
+            "- ok false fits unknown: the block of line 3 has more than one '=======': which one ends its SEARCH part can't \
+             be told",
+            shown,
+            whole,
+            ok,
+        ],
+    );
+    // A block that the text ends in is cut.
+    check(
+        "hat.rs\n```\n<<<<<<< SEARCH\nbrim 2\n",
+        &[
+            shown,
+            "- hat.rs +0 -1 Unknown",
+            "- ok false fits unknown: the call is incomplete: the stream ended before it did",
+        ],
+    );
+}
+
+#[test]
 fn patches_in_the_text_count_only_on_demand() {
     let text = format!("I edit:\n```\n{PATCH}```\ndone\n");
     let payloads: Vec<Value> = pieces(&text)

@@ -240,7 +240,8 @@ pub struct PreviewArgs {
     /// How the patch's text arrives
     #[arg(long, value_name = "KIND", value_enum, default_value = "auto")]
     pub transport: Transport,
-    /// Also preview patches that stand in the text of a model's stream, from *** Begin Patch to *** End Patch
+    /// Also preview patches of any dialect that stand in a model's text, in its stream or as plain input: apply_patch
+    /// envelopes, SEARCH/REPLACE blocks, and unified diffs in Markdown fences
     #[arg(long)]
     pub text_patches: bool,
     /// End with status 1 as soon as something can't fit the files; without it that is shown, and the status is 0

@@ -139,6 +139,11 @@ impl ApplyPatch {
         }
     }
 
+    /// Tells whether nothing is open.
+    pub fn is_outside(&self) -> bool {
+        matches!(self.state, State::Outside)
+    }
+
     /// Ends the input; `unfinished` is a last line without newline, `lines` how many lines there were.
     ///
     /// # Errors

@@ -104,7 +104,7 @@ impl State {
     fn line(&mut self, reading: Reading, line_number: usize, line: &[u8], say: &mut Say<'_>) -> Read {
         match self {
             State::Auto(held) => {
-                let told = told(held.last(), line);
+                let told = tells(held.last(), line);
                 held.push(line_number, line);
                 told.map_or(Ok(()), |dialect| self.settle(Reading { dialect, ..reading }, say))
             }
@@ -131,7 +131,7 @@ impl State {
     ) -> Read {
         if let State::Auto(held) = self {
             let last = unfinished.map_or(&b""[..], |(_, line)| line);
-            let told = told(held.last(), last);
+            let told = tells(held.last(), last);
             self.settle(Reading { dialect: told.unwrap_or(UNTOLD), ..reading }, say)?;
             if told.is_none() {
                 let finished = self.finish(reading, unfinished, lines, say);
@@ -148,7 +148,7 @@ impl State {
 }
 
 /// Says which dialect a line, with the one before it, tells; both may have a CR. The first rule that knows it decides.
-fn told(before: &[u8], line: &[u8]) -> Option<Dialect> {
+pub fn tells(before: &[u8], line: &[u8]) -> Option<Dialect> {
     let (before, line) = (without_cr(before), without_cr(line));
     if apply_patch::opens(line) {
         Some(Dialect::ApplyPatch)
@@ -190,6 +190,16 @@ impl Parser {
             State::ApplyPatch(_) => Dialect::ApplyPatch,
             State::Unified(_) => Dialect::Unified,
             State::SearchReplace(_) => Dialect::SearchReplace,
+        }
+    }
+
+    /// Tells whether no file edit and no block is open, so that the next line may be words.
+    pub fn is_outside(&self) -> bool {
+        match &self.state {
+            State::Auto(..) => true,
+            State::ApplyPatch(parser) => parser.is_outside(),
+            State::Unified(parser) => parser.is_outside(),
+            State::SearchReplace(parser) => parser.is_outside(),
         }
     }
 
@@ -286,7 +296,7 @@ mod tests {
     fn check(text: &str, expected: Option<(usize, Dialect)>) {
         let mut held = HeldLines::default();
         let told = text.split('\n').enumerate().find_map(|(index, line)| {
-            let told = told(held.last(), line.as_bytes());
+            let told = tells(held.last(), line.as_bytes());
             held.push(index + 1, line.as_bytes());
             Some((index + 1, told?))
         });

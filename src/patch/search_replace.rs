@@ -153,6 +153,11 @@ impl SearchReplace {
         }
     }
 
+    /// Tells whether nothing is open.
+    pub fn is_outside(&self) -> bool {
+        self.state == State::Outside
+    }
+
     /// Ends the input; `unfinished` is a last line without newline, `lines` how many lines there were.
     ///
     /// # Errors

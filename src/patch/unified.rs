@@ -237,6 +237,11 @@ impl Unified {
         self.take(Line { number: line_number, text, has_cr: text.len() < line.len() }, say)
     }
 
+    /// Tells whether nothing is open.
+    pub fn is_outside(&self) -> bool {
+        matches!(self.state, State::Outside | State::Behind(_)) && self.held.is_empty()
+    }
+
     /// Ends the input; `unfinished` is a last line without newline, `lines` how many lines there were.
     ///
     /// # Errors

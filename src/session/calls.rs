@@ -33,6 +33,8 @@ use super::live::Fill;
 use super::live::Input;
 use super::live::Live;
 use super::live::Shared;
+use super::text_patches::Found;
+use super::text_patches::TextPatches;
 
 /// So many calls are open at once; a further one is passed over, with a note.
 pub const OPEN_CALLS_CAP: usize = 256;
@@ -88,7 +90,7 @@ pub struct Calls {
     notes: Vec<String>,
     was_malformed: bool,
     was_misfit: bool,
-    texts: TextPatches,
+    text: Text,
 }
 
 #[derive(Debug)]
@@ -163,19 +165,25 @@ impl Calls {
             notes: Vec::new(),
             was_malformed: false,
             was_misfit: false,
-            texts: TextPatches::default(),
+            text: Text::default(),
         }
     }
 
-    /// Opens the one call of raw text, which has no id; it is complete when the run ends.
+    /// Opens the one call of raw text, which has no id; it is complete when the run ends. Where patches in texts are
+    /// looked for, raw text is one of them, and no call by itself.
     pub fn open_raw(&mut self) {
+        if self.options.text_patches {
+            return;
+        }
         let input = Input::text(self.options.dialect.unwrap_or_default());
         self.open(RAW, None, "apply_patch", input);
     }
 
     /// Takes a piece of raw text.
     pub fn push_raw(&mut self, bytes: &[u8], step: &mut Step<'_, '_, '_>) {
-        if let Some(index) = self.find(&RAW) {
+        if self.options.text_patches {
+            self.bytes_of_text(bytes, step);
+        } else if let Some(index) = self.find(&RAW) {
             self.push(index, bytes, step);
         }
     }
@@ -225,11 +233,12 @@ impl Calls {
 
     /// Ends the input. Raw text is complete; a call of a stream whose end did not come is incomplete.
     pub fn finish(&mut self, step: &mut Step<'_, '_, '_>) {
-        if let Some(line) = self.texts.lines.take_unfinished() {
-            self.text_line(&line.1, step);
+        if let Some(line) = self.text.lines.take_unfinished() {
+            self.line_of_text(&line.1, step);
         }
         while !self.open.is_empty() {
-            let ending = if self.open[0].key == RAW {
+            let open = &self.open[0];
+            let ending = if open.key == RAW || open.key == IN_TEXT && open.live.is_outside() {
                 Ending::Whole
             } else {
                 Ending::Cut(incomplete("the stream ended before it did"))
@@ -474,38 +483,44 @@ impl Calls {
     }
 
     fn text(&mut self, words: &Words<'_>, step: &mut Step<'_, '_, '_>) {
-        let text = match words {
-            Words::Plain(text) => text.clone(),
-            Words::Quoted(quoted) => match decode_piece(quoted, &mut self.texts.half) {
-                Some(text) => text,
-                None => return,
-            },
-        };
-        let mut lines: Vec<Vec<u8>> = Vec::new();
-        if self.texts.lines.push(text.as_bytes(), |_, line| lines.push(line.to_vec())).is_err() {
-            self.note("a line of the text is too long: it was passed over".to_owned());
-        }
-        for line in lines {
-            self.text_line(&line, step);
+        match words {
+            Words::Plain(text) => self.bytes_of_text(text.as_bytes(), step),
+            Words::Quoted(quoted) => {
+                if let Some(text) = decode_piece(quoted, &mut self.text.half) {
+                    self.bytes_of_text(text.as_bytes(), step);
+                }
+            }
         }
     }
 
-    /// Takes a line of the text: a patch in it goes from its first marker to its last, or to the end of its fence.
-    fn text_line(&mut self, line: &[u8], step: &mut Step<'_, '_, '_>) {
-        let trimmed = line.trim_ascii();
-        if let Some(index) = self.find(&IN_TEXT) {
-            let is_fence = trimmed.starts_with(b"```") || trimmed.starts_with(b"~~~");
-            if !is_fence {
-                self.push(index, line, step);
-                self.push(index, b"\n", step);
-            }
-            if is_fence || trimmed == b"*** End Patch" {
-                self.close(index, Ending::Whole, step);
-            }
-        } else if trimmed == b"*** Begin Patch" {
-            self.open(IN_TEXT, None, "apply_patch", Input::text(Dialect::ApplyPatch));
-            self.push(self.open.len() - 1, b"*** Begin Patch\n", step);
+    fn bytes_of_text(&mut self, bytes: &[u8], step: &mut Step<'_, '_, '_>) {
+        let mut lines: Vec<Vec<u8>> = Vec::new();
+        if self.text.lines.push_with_cr(bytes, |_, line| lines.push(line.to_vec())).is_err() {
+            self.note("a line of the text is too long: it was passed over".to_owned());
         }
+        for line in lines {
+            self.line_of_text(&line, step);
+        }
+    }
+
+    /// Takes a line of the text, which may belong to a patch.
+    fn line_of_text(&mut self, line: &[u8], step: &mut Step<'_, '_, '_>) {
+        let is_outside = self.find(&IN_TEXT).is_some_and(|index| self.open[index].live.is_outside());
+        let mut patches = std::mem::take(&mut self.text.patches);
+        patches.line(line, is_outside, &mut |found| match found {
+            Found::Begin(dialect) => self.open(IN_TEXT, None, "apply_patch", Input::text(dialect)),
+            Found::Line(line) => {
+                if let Some(index) = self.find(&IN_TEXT) {
+                    self.push(index, &[line, b"\n"].concat(), step);
+                }
+            }
+            Found::End => {
+                if let Some(index) = self.find(&IN_TEXT) {
+                    self.close(index, Ending::Whole, step);
+                }
+            }
+        });
+        self.text.patches = patches;
     }
 }
 
@@ -515,11 +530,12 @@ impl Open {
     }
 }
 
-/// Looks for patches in what the model says beside its calls.
+/// What the model says beside its calls.
 #[derive(Debug, Default)]
-struct TextPatches {
+struct Text {
     lines: LineBuffer,
     half: Option<u16>,
+    patches: TextPatches,
 }
 
 /// The call of raw text.

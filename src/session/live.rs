@@ -216,6 +216,15 @@ impl Live {
         self.state.builder.patch()
     }
 
+    /// Tells whether no edit of a patch text is open, so that the next line may be words.
+    pub fn is_outside(&self) -> bool {
+        match &self.input {
+            _ if self.is_finished => true,
+            Input::Text(parser) => parser.is_outside(),
+            Input::Args(_) => false,
+        }
+    }
+
     /// Gives the patch back.
     pub fn into_patch(self) -> Patch {
         self.state.builder.into_patch()

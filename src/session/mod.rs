@@ -13,6 +13,7 @@ pub mod pair;
 pub mod requested;
 pub mod sse;
 pub mod stored;
+pub mod text_patches;
 pub mod throttle;
 
 use crate::report::Card;
