@@ -151,35 +151,49 @@ type Written = Result<(), Fault>;
 /// Every edit that the dialect can't express.
 pub fn format(patch: &Patch, dialect: Dialect) -> Result<Vec<u8>, Vec<FormatError>> {
     let dialect = if dialect == Dialect::Auto { Dialect::Unified } else { dialect };
-    let mut out = Vec::new();
+    let mut edits = Vec::new();
     let mut errors = Vec::new();
-    let error = |index: usize, fault: Fault| FormatError {
-        edit: index + 1,
-        hunk: fault.hunk,
-        path: patch.edits[index].path.clone(),
-        dialect,
-        cause: fault.cause,
+    let error = |index: usize, Fault { hunk, cause }: Fault| {
+        let path = patch.edits[index].path.clone();
+        FormatError { edit: index + 1, hunk, path, dialect, cause }
     };
-    if dialect == Dialect::ApplyPatch {
-        out.extend_from_slice(envelope::BEGIN);
-    }
     for (index, edit) in patch.edits.iter().enumerate() {
-        let written = can_be_asked(edit).and_then(|()| match dialect {
-            Dialect::ApplyPatch => envelope::write(edit, &mut out),
-            Dialect::SearchReplace => blocks::write(edit, &mut out),
-            Dialect::Unified | Dialect::Auto => diff::write(edit, &mut out),
-        });
-        errors.extend(written.err().map(|fault| error(index, fault)));
+        match written(edit, dialect) {
+            Ok(text) => edits.push(text),
+            Err(fault) => errors.push(error(index, fault)),
+        }
     }
-    if dialect == Dialect::ApplyPatch {
-        out.extend_from_slice(envelope::END);
+    if !errors.is_empty() {
+        return Err(errors);
     }
-    if errors.is_empty()
-        && let Some(index) = misread(patch, &out, dialect)
-    {
-        errors.push(error(index, FormatCause::Marker.into()));
+    let text = enclosed(&edits.concat(), dialect);
+    match misread(patch, &text, dialect) {
+        Some(index) => Err(vec![error(index, FormatCause::Marker.into())]),
+        None => Ok(text),
     }
-    if errors.is_empty() { Ok(out) } else { Err(errors) }
+}
+
+/// Writes one edit, and makes sure that it reads as it is.
+fn written(edit: &FileEdit, dialect: Dialect) -> Result<Vec<u8>, Fault> {
+    can_be_asked(edit)?;
+    let mut out = Vec::new();
+    match dialect {
+        Dialect::ApplyPatch => envelope::write(edit, &mut out)?,
+        Dialect::SearchReplace => blocks::write(edit, &mut out)?,
+        Dialect::Unified | Dialect::Auto => diff::write(edit, &mut out)?,
+    }
+    let alone = Patch { edits: vec![edit.clone()] };
+    match misread(&alone, &enclosed(&out, dialect), dialect) {
+        Some(_) => Err(FormatCause::Marker.into()),
+        None => Ok(out),
+    }
+}
+
+fn enclosed(edits: &[u8], dialect: Dialect) -> Vec<u8> {
+    match dialect {
+        Dialect::ApplyPatch => [envelope::BEGIN, edits, envelope::END].concat(),
+        Dialect::SearchReplace | Dialect::Unified | Dialect::Auto => edits.to_vec(),
+    }
 }
 
 /// Refuses what no dialect has words for.
