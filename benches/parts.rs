@@ -158,7 +158,7 @@ fn replay_a_log_with_5_percent_edits(bencher: Bencher<'_, '_>) {
         new_text: "one\n2\nthree".to_owned(),
         ..FileDiff::default()
     };
-    let meta = RecordMeta { diffs: vec![diff], files: Vec::new() };
+    let meta = RecordMeta { diffs: vec![diff], ..RecordMeta::default() };
     for seq in 0..1_000_u64 {
         let stamp = dsh::EventStamp { seq: 2 * seq, time_ms: seq, turn: 1, step: 1 };
         let id = format!("call-{seq}");

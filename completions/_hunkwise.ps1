@@ -35,6 +35,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('write', 'write', [CompletionResultType]::ParameterValue, 'Create or overwrite one file')
             [CompletionResult]::new('edit', 'edit', [CompletionResultType]::ParameterValue, 'Replace a text in one file')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Draw the diff cards of stored session logs; touches no file that the logs name')
+            [CompletionResult]::new('undo', 'undo', [CompletionResultType]::ParameterValue, 'Take back edits that a session log records')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Draw a patch as it stands, a card for each file edit; looks at no file that it names')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two files or two folders')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Preview, apply and replay a built-in patch in a temporary folder')
@@ -74,7 +75,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('--strip', '--strip', [CompletionResultType]::ParameterName, 'Drop N leading parts of each path of a unified diff; without it a/ and b/ are dropped where every path has one')
             [CompletionResult]::new('--transport', '--transport', [CompletionResultType]::ParameterName, 'Read a stream and apply each call as it completes, one commit a call; results are JSON Lines with --json')
             [CompletionResult]::new('--match', '--match', [CompletionResultType]::ParameterName, 'The most lenient way of matching that may decide where a hunk goes; each allows all before it')
-            [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Append the call and its result to this session log (nothing is logged with --check)')
+            [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)')
             [CompletionResult]::new('--call-id', '--call-id', [CompletionResultType]::ParameterName, 'The id of the call in the log and in JSON; a log numbers its calls if it is absent')
             [CompletionResult]::new('--max-text', '--max-text', [CompletionResultType]::ParameterName, 'Texts longer than this are left out of JSON: before and after are null, and opaque says why')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
@@ -104,7 +105,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
         'hunkwise;write' {
             [CompletionResult]::new('--content-file', '--content-file', [CompletionResultType]::ParameterName, 'Take the content from this file instead of standard input')
             [CompletionResult]::new('--expect-sha256', '--expect-sha256', [CompletionResultType]::ParameterName, 'Refuse unless the file as it stands has this SHA-256')
-            [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Append the call and its result to this session log (nothing is logged with --check)')
+            [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)')
             [CompletionResult]::new('--call-id', '--call-id', [CompletionResultType]::ParameterName, 'The id of the call in the log and in JSON; a log numbers its calls if it is absent')
             [CompletionResult]::new('--max-text', '--max-text', [CompletionResultType]::ParameterName, 'Texts longer than this are left out of JSON: before and after are null, and opaque says why')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
@@ -134,7 +135,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('--args', '--args', [CompletionResultType]::ParameterName, 'Take path and texts from a tool call''s arguments as JSON; - is standard input')
             [CompletionResult]::new('--expect-count', '--expect-count', [CompletionResultType]::ParameterName, 'Replace the text wherever it stands, but refuse unless that is in exactly N places')
             [CompletionResult]::new('--expect-sha256', '--expect-sha256', [CompletionResultType]::ParameterName, 'Refuse unless the file as it stands has this SHA-256')
-            [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Append the call and its result to this session log (nothing is logged with --check)')
+            [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)')
             [CompletionResult]::new('--call-id', '--call-id', [CompletionResultType]::ParameterName, 'The id of the call in the log and in JSON; a log numbers its calls if it is absent')
             [CompletionResult]::new('--max-text', '--max-text', [CompletionResultType]::ParameterName, 'Texts longer than this are left out of JSON: before and after are null, and opaque says why')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
@@ -166,6 +167,30 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'End with status 1 if something in a log was not understood')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'hunkwise;undo' {
+            [CompletionResult]::new('--last', '--last', [CompletionResultType]::ParameterName, 'Take back the last N calls that are in effect, newest first; undos are passed over [default: 1]')
+            [CompletionResult]::new('--call', '--call', [CompletionResultType]::ParameterName, 'Take back the call of this id; of an undo: bring back what it took away')
+            [CompletionResult]::new('--turn', '--turn', [CompletionResultType]::ParameterName, 'Take back what these turns changed: N, N..M, N.. or ..M')
+            [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)')
+            [CompletionResult]::new('--call-id', '--call-id', [CompletionResultType]::ParameterName, 'The id of the call in the log and in JSON; a log numbers its calls if it is absent')
+            [CompletionResult]::new('--max-text', '--max-text', [CompletionResultType]::ParameterName, 'Texts longer than this are left out of JSON: before and after are null, and opaque says why')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Write nothing; say what would be done, with the same exit status')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Write nothing; say what would be done, with the same exit status')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Also change files that have no write permission')
+            [CompletionResult]::new('--in-place', '--in-place', [CompletionResultType]::ParameterName, 'Write through the file: keeps hard links and owner, but is not atomic')
+            [CompletionResult]::new('--no-sync', '--no-sync', [CompletionResultType]::ParameterName, 'Don''t wait until the disk has it: survives a killed process, not a power loss')
+            [CompletionResult]::new('--allow-git-dir', '--allow-git-dir', [CompletionResultType]::ParameterName, 'Allow changes inside of .git, .hg and .jj')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but errors')
@@ -257,6 +282,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('write', 'write', [CompletionResultType]::ParameterValue, 'Create or overwrite one file')
             [CompletionResult]::new('edit', 'edit', [CompletionResultType]::ParameterValue, 'Replace a text in one file')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Draw the diff cards of stored session logs; touches no file that the logs name')
+            [CompletionResult]::new('undo', 'undo', [CompletionResultType]::ParameterValue, 'Take back edits that a session log records')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Draw a patch as it stands, a card for each file edit; looks at no file that it names')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two files or two folders')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Preview, apply and replay a built-in patch in a temporary folder')
@@ -279,6 +305,9 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             break
         }
         'hunkwise;help;replay' {
+            break
+        }
+        'hunkwise;help;undo' {
             break
         }
         'hunkwise;help;show' {

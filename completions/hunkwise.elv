@@ -32,6 +32,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand write 'Create or overwrite one file'
             cand edit 'Replace a text in one file'
             cand replay 'Draw the diff cards of stored session logs; touches no file that the logs name'
+            cand undo 'Take back edits that a session log records'
             cand show 'Draw a patch as it stands, a card for each file edit; looks at no file that it names'
             cand diff 'Compare two files or two folders'
             cand demo 'Preview, apply and replay a built-in patch in a temporary folder'
@@ -69,7 +70,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand --strip 'Drop N leading parts of each path of a unified diff; without it a/ and b/ are dropped where every path has one'
             cand --transport 'Read a stream and apply each call as it completes, one commit a call; results are JSON Lines with --json'
             cand --match 'The most lenient way of matching that may decide where a hunk goes; each allows all before it'
-            cand --log 'Append the call and its result to this session log (nothing is logged with --check)'
+            cand --log 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)'
             cand --call-id 'The id of the call in the log and in JSON; a log numbers its calls if it is absent'
             cand --max-text 'Texts longer than this are left out of JSON: before and after are null, and opaque says why'
             cand --root 'The folder that relative paths start at and that no change may leave'
@@ -98,7 +99,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
         &'hunkwise;write'= {
             cand --content-file 'Take the content from this file instead of standard input'
             cand --expect-sha256 'Refuse unless the file as it stands has this SHA-256'
-            cand --log 'Append the call and its result to this session log (nothing is logged with --check)'
+            cand --log 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)'
             cand --call-id 'The id of the call in the log and in JSON; a log numbers its calls if it is absent'
             cand --max-text 'Texts longer than this are left out of JSON: before and after are null, and opaque says why'
             cand --root 'The folder that relative paths start at and that no change may leave'
@@ -127,7 +128,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand --args 'Take path and texts from a tool call''s arguments as JSON; - is standard input'
             cand --expect-count 'Replace the text wherever it stands, but refuse unless that is in exactly N places'
             cand --expect-sha256 'Refuse unless the file as it stands has this SHA-256'
-            cand --log 'Append the call and its result to this session log (nothing is logged with --check)'
+            cand --log 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)'
             cand --call-id 'The id of the call in the log and in JSON; a log numbers its calls if it is absent'
             cand --max-text 'Texts longer than this are left out of JSON: before and after are null, and opaque says why'
             cand --root 'The folder that relative paths start at and that no change may leave'
@@ -158,6 +159,29 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand --root 'The folder that relative paths start at and that no change may leave'
             cand --color 'When to use colours'
             cand --strict 'End with status 1 if something in a log was not understood'
+            cand --json 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+            cand -q 'Print nothing but errors'
+            cand --quiet 'Print nothing but errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'hunkwise;undo'= {
+            cand --last 'Take back the last N calls that are in effect, newest first; undos are passed over [default: 1]'
+            cand --call 'Take back the call of this id; of an undo: bring back what it took away'
+            cand --turn 'Take back what these turns changed: N, N..M, N.. or ..M'
+            cand --log 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)'
+            cand --call-id 'The id of the call in the log and in JSON; a log numbers its calls if it is absent'
+            cand --max-text 'Texts longer than this are left out of JSON: before and after are null, and opaque says why'
+            cand --root 'The folder that relative paths start at and that no change may leave'
+            cand --color 'When to use colours'
+            cand --check 'Write nothing; say what would be done, with the same exit status'
+            cand --dry-run 'Write nothing; say what would be done, with the same exit status'
+            cand --force 'Also change files that have no write permission'
+            cand --in-place 'Write through the file: keeps hard links and owner, but is not atomic'
+            cand --no-sync 'Don''t wait until the disk has it: survives a killed process, not a power loss'
+            cand --allow-git-dir 'Allow changes inside of .git, .hg and .jj'
             cand --json 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
             cand -q 'Print nothing but errors'
             cand --quiet 'Print nothing but errors'
@@ -242,6 +266,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand write 'Create or overwrite one file'
             cand edit 'Replace a text in one file'
             cand replay 'Draw the diff cards of stored session logs; touches no file that the logs name'
+            cand undo 'Take back edits that a session log records'
             cand show 'Draw a patch as it stands, a card for each file edit; looks at no file that it names'
             cand diff 'Compare two files or two folders'
             cand demo 'Preview, apply and replay a built-in patch in a temporary folder'
@@ -259,6 +284,8 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
         &'hunkwise;help;edit'= {
         }
         &'hunkwise;help;replay'= {
+        }
+        &'hunkwise;help;undo'= {
         }
         &'hunkwise;help;show'= {
         }

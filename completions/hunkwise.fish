@@ -37,6 +37,7 @@ complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "apply" -d 'Apply 
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "write" -d 'Create or overwrite one file'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "edit" -d 'Replace a text in one file'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "replay" -d 'Draw the diff cards of stored session logs; touches no file that the logs name'
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "undo" -d 'Take back edits that a session log records'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "show" -d 'Draw a patch as it stands, a card for each file edit; looks at no file that it names'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "diff" -d 'Compare two files or two folders'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -f -a "demo" -d 'Preview, apply and replay a built-in patch in a temporary folder'
@@ -91,7 +92,7 @@ trailing-blanks\t'Blanks at line ends do not count'
 indentation\t'The indentation may differ by one prefix or one unit'
 unicode\t'Typographic quotes, dashes, spaces and composed characters equal their plain forms'
 context\t'A few context lines at the outer ends of a hunk may differ or be missing'"
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l log -d 'Append the call and its result to this session log (nothing is logged with --check)' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l log -d 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l call-id -d 'The id of the call in the log and in JSON; a log numbers its calls if it is absent' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l max-text -d 'Texts longer than this are left out of JSON: before and after are null, and opaque says why' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
@@ -115,7 +116,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -s h -l help -d
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -s V -l version -d 'Print version'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l content-file -d 'Take the content from this file instead of standard input' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l expect-sha256 -d 'Refuse unless the file as it stands has this SHA-256' -r
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l log -d 'Append the call and its result to this session log (nothing is logged with --check)' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l log -d 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l call-id -d 'The id of the call in the log and in JSON; a log numbers its calls if it is absent' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l max-text -d 'Texts longer than this are left out of JSON: before and after are null, and opaque says why' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
@@ -140,7 +141,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l new-file -d '
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l args -d 'Take path and texts from a tool call\'s arguments as JSON; - is standard input' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l expect-count -d 'Replace the text wherever it stands, but refuse unless that is in exactly N places' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l expect-sha256 -d 'Refuse unless the file as it stands has this SHA-256' -r
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l log -d 'Append the call and its result to this session log (nothing is logged with --check)' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l log -d 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l call-id -d 'The id of the call in the log and in JSON; a log numbers its calls if it is absent' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l max-text -d 'Texts longer than this are left out of JSON: before and after are null, and opaque says why' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
@@ -176,6 +177,25 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l json -d 'Pr
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s V -l version -d 'Print version'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l last -d 'Take back the last N calls that are in effect, newest first; undos are passed over [default: 1]' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l call -d 'Take back the call of this id; of an undo: bring back what it took away' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l turn -d 'Take back what these turns changed: N, N..M, N.. or ..M' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l log -d 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l call-id -d 'The id of the call in the log and in JSON; a log numbers its calls if it is absent' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l max-text -d 'Texts longer than this are left out of JSON: before and after are null, and opaque says why' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
+always\t'Also into a file or a pipe'
+never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l check -l dry-run -d 'Write nothing; say what would be done, with the same exit status'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l force -d 'Also change files that have no write permission'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l in-place -d 'Write through the file: keeps hard links and owner, but is not atomic'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l no-sync -d 'Don\'t wait until the disk has it: survives a killed process, not a power loss'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l allow-git-dir -d 'Allow changes inside of .git, .hg and .jj'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -s q -l quiet -d 'Print nothing but errors'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -s V -l version -d 'Print version'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l dialect -d 'The patch format; without it the text tells' -r -f -a "apply-patch\t'Codex\'s envelope: *** Begin Patch to *** End Patch'
 unified\t'What diff -u and git diff write: --- and +++ names, @@ hunks'
 search-replace\t'The blocks of aider, Cline and Roo: <<<<<<< SEARCH to >>>>>>> REPLACE'"
@@ -238,15 +258,16 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l json -d 'Pr
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -s V -l version -d 'Print version'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "preview" -d 'Show tentative previews of a patch while it is being written; writes no file'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "apply" -d 'Apply a patch, all of it or nothing'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "write" -d 'Create or overwrite one file'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "edit" -d 'Replace a text in one file'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "replay" -d 'Draw the diff cards of stored session logs; touches no file that the logs name'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "show" -d 'Draw a patch as it stands, a card for each file edit; looks at no file that it names'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "diff" -d 'Compare two files or two folders'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "demo" -d 'Preview, apply and replay a built-in patch in a temporary folder'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "completions" -d 'Print the completion script of a shell'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "man" -d 'Print the manual page, or write all of them into a folder'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "schema" -d 'Print the JSON schema of an output, or the names of all schemas'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay show diff demo completions man schema help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay undo show diff demo completions man schema help" -f -a "preview" -d 'Show tentative previews of a patch while it is being written; writes no file'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay undo show diff demo completions man schema help" -f -a "apply" -d 'Apply a patch, all of it or nothing'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay undo show diff demo completions man schema help" -f -a "write" -d 'Create or overwrite one file'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay undo show diff demo completions man schema help" -f -a "edit" -d 'Replace a text in one file'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay undo show diff demo completions man schema help" -f -a "replay" -d 'Draw the diff cards of stored session logs; touches no file that the logs name'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay undo show diff demo completions man schema help" -f -a "undo" -d 'Take back edits that a session log records'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay undo show diff demo completions man schema help" -f -a "show" -d 'Draw a patch as it stands, a card for each file edit; looks at no file that it names'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay undo show diff demo completions man schema help" -f -a "diff" -d 'Compare two files or two folders'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay undo show diff demo completions man schema help" -f -a "demo" -d 'Preview, apply and replay a built-in patch in a temporary folder'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay undo show diff demo completions man schema help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay undo show diff demo completions man schema help" -f -a "man" -d 'Print the manual page, or write all of them into a folder'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay undo show diff demo completions man schema help" -f -a "schema" -d 'Print the JSON schema of an output, or the names of all schemas'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand help; and not __fish_seen_subcommand_from preview apply write edit replay undo show diff demo completions man schema help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -496,8 +496,10 @@ mod logs {
         check(&["--status", "failed"], &[7]);
         check(&["--tool", "write"], &[5]);
         check(&["--call", "first"], &[3]);
-        check(&["--turn", "1"], &[3, 5, 7]);
-        check(&["--turn", "2.."], &[]);
+        // Each run is a turn of its own.
+        check(&["--turn", "1"], &[3]);
+        check(&["--turn", "2.."], &[5, 7]);
+        check(&["--turn", "4.."], &[]);
         check(&["--path", "f", "--status", "applied"], &[3]);
         place.run(&["replay", "log", "--status", "nearly"], b"").exits(2);
         place.run(&["replay", "log", "--path", "[", "--json"], b"").exits(2);

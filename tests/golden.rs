@@ -91,6 +91,8 @@ fn place() -> Place {
         ("malformed.txt", MALFORMED),
         ("patch.tape", &tape),
         ("session.jsonl", &log.expect("the recorded session")),
+        // What the session left.
+        ("b.txt", "one\nzwei\nthree\n"),
     ])
 }
 
@@ -107,7 +109,7 @@ fn pieces(text: &str) -> Vec<String> {
 }
 
 /// The commands by the name of their golden file.
-const CASES: [(&str, &str, &str); 37] = [
+const CASES: [(&str, &str, &str); 43] = [
     ("apply", "apply patch.txt", ""),
     ("apply-colour", "apply patch.txt --color always", ""),
     ("apply-json", "apply patch.txt --json", ""),
@@ -139,6 +141,12 @@ const CASES: [(&str, &str, &str); 37] = [
     ("replay-stat", "replay session.jsonl --output stat", ""),
     ("replay-patch", "replay session.jsonl --output patch", ""),
     ("replay-failed", "replay --status failed session.jsonl --strict", ""),
+    ("undo", "undo session.jsonl", ""),
+    ("undo-check", "undo session.jsonl --check --last 2", ""),
+    ("undo-json", "undo session.jsonl --last 3 --json", ""),
+    ("undo-misfit", "undo session.jsonl --call call-2", ""),
+    ("undo-misfit-json", "undo session.jsonl --call call-2 --json --check", ""),
+    ("undo-nothing-json", "undo session.jsonl --turn 9 --json", ""),
     ("show", "show patch.txt", ""),
     ("show-json", "show patch.txt --json", ""),
     ("show-stat", "show patch.txt --output stat", ""),

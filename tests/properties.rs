@@ -258,7 +258,7 @@ fn previewed(
 fn replayed(plan: &Plan) -> Card {
     let detail = outcome::Detail { texts: true, max_text_bytes: usize::MAX };
     let done = outcome::of_plan(plan, CommandName::Apply, false, detail);
-    let meta = outcome::record(plan, &done);
+    let meta = outcome::record(plan, &done, usize::MAX);
     let stamp = |seq| dsh::EventStamp { seq, time_ms: 1, turn: 1, step: 1 };
     let result = dsh::LoggedResult {
         call_id: "c",
@@ -390,7 +390,8 @@ proptest! {
         let files = vec![("f".to_owned(), old.clone())];
         let Ok(plan) = plan(&files, &parse(scene.patch().as_bytes(), Dialect::ApplyPatch)) else { return Ok(()) };
         let detail = outcome::Detail { texts: true, max_text_bytes: usize::MAX };
-        let meta = outcome::record(&plan, &outcome::of_plan(&plan, CommandName::Apply, false, detail));
+        let done = outcome::of_plan(&plan, CommandName::Apply, false, detail);
+        let meta = outcome::record(&plan, &done, usize::MAX);
         let mut bytes = bytes_after(&plan, 0);
         for splice in meta.files[0].undo.iter().rev() {
             let restored = base64::engine::general_purpose::STANDARD.decode(&splice.old).expect("base64");
@@ -459,7 +460,7 @@ proptest! {
         let (added, removed) = (done.files[0].added, done.files[0].removed);
         prop_assert_eq!(split(&old).len() + added - removed, texts.len(), "{}", patch);
         let mut bytes = new;
-        for splice in outcome::record(&plan, &done).files[0].undo.iter().rev() {
+        for splice in outcome::record(&plan, &done, usize::MAX).files[0].undo.iter().rev() {
             let restored = base64::engine::general_purpose::STANDARD.decode(&splice.old).expect("base64");
             bytes.splice(splice.offset..splice.offset + splice.new_length, restored);
         }

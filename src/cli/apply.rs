@@ -21,6 +21,7 @@ use super::change;
 use super::change::Request;
 use super::exit::Exit;
 use super::fail::Fail;
+use super::session_log::Turn;
 use super::streams::Console;
 use super::streams::read_input;
 
@@ -50,6 +51,7 @@ pub fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> Result<Exi
         options: options(&args.matching),
         refused,
         arguments: &|| arguments(&input),
+        turn: &Turn::default(),
     };
     change::run(&request, &args.change, globals, console)
 }

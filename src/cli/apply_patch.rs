@@ -26,6 +26,7 @@ use super::args::Globals;
 use super::change;
 use super::change::Request;
 use super::exit::Exit;
+use super::session_log::Turn;
 use super::streams;
 use super::streams::read_input;
 use super::streams::stdin_is_terminal;
@@ -66,6 +67,7 @@ pub fn run(arguments: &[OsString]) -> Exit {
         options,
         refused: None,
         arguments: &String::new,
+        turn: &Turn::default(),
     };
     match change::carry_out(&request, &change_args(), &globals(), false) {
         Ok(changed) => match &changed.outcome.error {

@@ -28,6 +28,7 @@ use super::feed::Delta;
 use super::feed::Feed;
 use super::preview::Message;
 use super::preview::listen;
+use super::session_log::Turn;
 use super::streams::Console;
 use super::streams::no_input;
 use super::streams::stdin_is_terminal;
@@ -59,6 +60,7 @@ pub fn run(
         calls: Calls::new(call_options),
         feed: Feed::new(transport),
         applied: 0,
+        turn: Turn::default(),
         exit: Exit::Done,
     };
     let messages = listen(input)?;
@@ -86,6 +88,8 @@ struct Stream<'a> {
     calls: Calls,
     feed: Feed,
     applied: usize,
+    /// All calls of the stream are one turn in the log.
+    turn: Turn,
     exit: Exit,
 }
 
@@ -158,6 +162,7 @@ impl Stream<'_> {
             options: options(&self.args.matching),
             refused,
             arguments: &|| if call.is_json { json_of(&call.input) } else { arguments(&call.input) },
+            turn: &self.turn,
         };
         let own_id = self.args.change.call_id.clone();
         let change = ChangeArgs { call_id: call.call_id.clone().or(own_id), ..self.args.change.clone() };

@@ -20,13 +20,14 @@ use super::exit;
     about,
     long_about = "The patch and diff tool for edits made by AI coding agents.\n\n\
         It previews a patch while the model is still writing it, applies patches, writes and edits all or nothing, and \
-        draws the diff cards of stored session logs again.",
+        draws the diff cards of stored session logs again, and takes recorded edits back.",
     after_long_help = examples(
         "hunkwise demo                              see all three jobs\n  \
          model | hunkwise preview                   tentative previews as the patch arrives\n  \
          hunkwise apply < fix.patch                 apply it, all or nothing\n  \
          hunkwise edit a.rs --old foo --new bar     replace one place\n  \
-         hunkwise replay session.jsonl              draw the cards of a log"
+         hunkwise replay session.jsonl              draw the cards of a log\n  \
+         hunkwise undo session.jsonl                take its last edit back"
     ),
     arg_required_else_help = true,
     subcommand_required = true,
@@ -85,6 +86,8 @@ pub enum Command {
     Edit(EditArgs),
     /// Draw the diff cards of stored session logs; touches no file that the logs name
     Replay(ReplayArgs),
+    /// Take back edits that a session log records
+    Undo(UndoArgs),
     /// Draw a patch as it stands, a card for each file edit; looks at no file that it names
     Show(ShowArgs),
     /// Compare two files or two folders
@@ -267,7 +270,8 @@ pub struct ChangeArgs {
     /// Write nothing; say what would be done, with the same exit status
     #[arg(long, visible_alias = "dry-run")]
     pub check: bool,
-    /// Append the call and its result to this session log (nothing is logged with --check)
+    /// Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without
+    /// this)
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// The id of the call in the log and in JSON; a log numbers its calls if it is absent
@@ -430,6 +434,43 @@ pub struct ReplayArgs {
     pub strict: bool,
 }
 
+/// Arguments of `undo`.
+#[derive(Debug, Args)]
+#[command(
+    group = clap::ArgGroup::new("which").args(["last", "call", "turn"]),
+    long_about = "Take back edits that a session log records.\n\n\
+        Where a file still is what the recorded call left, the record's bytes come back: content, line endings, mode and \
+        name. Where it was changed since, the call's hunks are taken back if each of them stands exactly once; otherwise \
+        the undo is refused, all of it, and says what changed. New files go, with the folders that were made for them if \
+        they are empty.\n\n\
+        An undo is a call itself, appended to the same log: a second undo takes the call before back, and \
+        'undo --call ID' of an undo brings back what that undo took away.",
+    after_long_help = examples(
+        "hunkwise undo session.jsonl                 the last call that is in effect\n  \
+         hunkwise undo --check session.jsonl         would it fit?\n  \
+         hunkwise undo --last 3 session.jsonl        the last three calls, all or nothing\n  \
+         hunkwise undo --call call-4 session.jsonl   this one; of an undo: bring back what it took away\n  \
+         hunkwise undo --turn 7 session.jsonl        all that one run, or one turn of a stream, changed"
+    )
+)]
+pub struct UndoArgs {
+    /// The session log; from standard input (-) or a pipe it is only read, and nothing is logged without --log
+    #[arg(value_name = "LOG")]
+    pub source: PathBuf,
+    /// Take back the last N calls that are in effect, newest first; undos are passed over [default: 1]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub last: Option<usize>,
+    /// Take back the call of this id; of an undo: bring back what it took away
+    #[arg(long, value_name = "ID")]
+    pub call: Option<String>,
+    /// Take back what these turns changed: N, N..M, N.. or ..M
+    #[arg(long, value_name = "N..M", value_parser = turns)]
+    pub turn: Option<Turns>,
+    /// How files are written. The log is LOG itself unless --log names another.
+    #[command(flatten)]
+    pub change: ChangeArgs,
+}
+
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 #[command(after_long_help = examples(
@@ -528,6 +569,13 @@ fn interval(text: &str) -> Result<u64, String> {
     match number.trim().parse::<f64>() {
         Ok(number) if number.is_finite() && (0.0..=1e9).contains(&number) => Ok((number * factor) as u64),
         _ => Err("give a time like 500ms or 2s".to_owned()),
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("give a number from 1 on".to_owned()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What apply, write and edit have in common: fill, plan, log the call, commit, log the result, report.
+//! What apply, write, edit and undo have in common: fill, plan, log the call, commit, log the result, report.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use std::time::UNIX_EPOCH;
 use crate::disk::commit::CommitOptions;
 use crate::disk::commit::commit;
 use crate::disk::journal::Journal;
-use crate::disk::log::LogError;
-use crate::disk::log::LogFile;
 use crate::disk::root::LookOptions;
 use crate::disk::root::Root;
 use crate::patch::FileEdit;
 use crate::plan::FileState;
 use crate::plan::FoundFile;
+use crate::plan::Given;
 use crate::plan::Options;
 use crate::plan::Plan;
+use crate::plan::PlannedFile;
 use crate::plan::Planner;
-use crate::plan::Stamp;
+use crate::plan::Want;
 use crate::plan::outcome;
 use crate::plan::outcome::Detail;
 use crate::render::json;
@@ -31,16 +31,16 @@ use crate::report::ErrorReport;
 use crate::report::Operation;
 use crate::report::Outcome;
 use crate::report::Problem;
-use crate::session::format::dsh;
-use crate::session::format::dsh::EventStamp;
-use crate::session::format::dsh::LoggedResult;
+use crate::report::UndoneCall;
 use crate::text::PathText;
 
 use super::args::ChangeArgs;
 use super::args::Globals;
 use super::exit::Exit;
-use super::fail;
 use super::fail::Fail;
+use super::session_log::Log;
+use super::session_log::Turn;
+use super::session_log::no_undo_text;
 use super::state::open_journal;
 use super::streams::Console;
 
@@ -58,6 +58,8 @@ pub struct Request<'a> {
     pub refused: Option<Problem>,
     /// The tool's arguments as JSON, for the log.
     pub arguments: &'a dyn Fn() -> String,
+    /// The turn of the run, for the log.
+    pub turn: &'a Turn,
 }
 
 /// What came of a request.
@@ -66,6 +68,8 @@ pub struct Changed {
     pub outcome: Outcome,
     /// What a person should know beside it.
     pub notes: Vec<String>,
+    /// Why the log does not hold the result.
+    pub not_logged: Option<Problem>,
     /// How the run ends.
     pub exit: Exit,
 }
@@ -78,8 +82,16 @@ pub fn run(
     console: &Console,
 ) -> Result<Exit, Fail> {
     let changed = carry_out(request, change, globals, console.is_json)?;
+    tell(&changed, console)
+}
+
+/// Prints what came of a request; returns how the run ends.
+pub fn tell(changed: &Changed, console: &Console) -> Result<Exit, Fail> {
     for note in &changed.notes {
         console.note(note);
+    }
+    if let Some(problem) = &changed.not_logged {
+        console.error(&Fail::new(problem.clone()).report);
     }
     if let Err(fail) = report(&changed.outcome, console) {
         if changed.outcome.ok && !changed.outcome.check {
@@ -112,12 +124,7 @@ pub fn carry_out(
 ) -> Result<Changed, Fail> {
     let root = open_root(&globals.root)?;
     // From here on nobody else's commit comes between reading a file and writing it.
-    let (journal, mut notes) = if change.check {
-        (None, Vec::new())
-    } else {
-        let (journal, notes) = open_journal(&root)?;
-        (Some(journal), notes)
-    };
+    let (journal, notes) = begin(&root, change)?;
     let read_since = now();
     let mut planner = Planner::new(request.options);
     let mut problems: Vec<Problem> = request.refused.iter().cloned().collect();
@@ -128,41 +135,123 @@ pub fn carry_out(
             problems.append(&mut more);
         }
     }
-    let plan = planner.finish();
-    let mut log = if change.check {
-        None
-    } else {
-        change.log.as_deref().map(|path| Log::open(path, &root)).transpose()?
+    let log = match change.log.as_deref().filter(|_| !change.check) {
+        Some(path) => Some(Log::open(path, &root, request.turn)?),
+        None => None,
     };
+    let planned = Planned { plan: planner.finish(), problems, undoes: Vec::new(), read_since };
+    let place = Place { root: &root, journal: journal.as_ref(), log, texts };
+    finish(request, planned, change, place, notes)
+}
+
+/// Waits for the root, unless only a check is asked for; returns its journal, and what was made good in it.
+pub fn begin(root: &Root, change: &ChangeArgs) -> Result<(Option<Journal>, Vec<String>), Fail> {
+    if change.check {
+        return Ok((None, Vec::new()));
+    }
+    open_journal(root).map(|(journal, notes)| (Some(journal), notes))
+}
+
+/// What a request came to, before anything is written.
+pub struct Planned {
+    /// The plan; it counts only if there is no problem.
+    pub plan: Plan,
+    /// Every reason why it does not fit.
+    pub problems: Vec<Problem>,
+    /// The calls that it takes back.
+    pub undoes: Vec<UndoneCall>,
+    /// A time before the first file was read.
+    pub read_since: SystemTime,
+}
+
+/// Where a plan is carried out.
+pub struct Place<'a> {
+    /// The root.
+    pub root: &'a Root,
+    /// Its journal.
+    pub journal: Option<&'a Journal>,
+    /// The log that the call is appended to.
+    pub log: Option<Log<'a>>,
+    /// Texts are wanted in the outcome.
+    pub texts: bool,
+}
+
+/// Carries a plan out: logs the call, writes, logs the result. `notes` are those that there are already.
+pub fn finish(
+    request: &Request<'_>,
+    planned: Planned,
+    change: &ChangeArgs,
+    place: Place<'_>,
+    mut notes: Vec<String>,
+) -> Result<Changed, Fail> {
+    let Planned { plan, mut problems, undoes, read_since } = planned;
+    let Place { root, journal, mut log, texts } = place;
     if let Some(log) = &log {
-        problems.extend(log.own_edit(&plan, &root));
+        problems.extend(own_edit(log, &plan, root));
     }
     let detail = Detail { texts: texts || log.is_some(), max_text_bytes: change.max_text };
-    let call_id = match (&change.call_id, &log) {
-        (Some(id), _) => Some(id.clone()),
-        (None, Some(log)) => Some(format!("call-{}", log.seq)),
-        (None, None) => None,
-    };
+    let call_id = change.call_id.clone().or_else(|| log.as_ref().map(Log::next_call_id));
     if let (Some(log), Some(id)) = (&mut log, &call_id) {
-        log.call(id, request)?;
+        let tool = request.tool.unwrap_or_else(|| tool(request.command));
+        log.call(id, tool, &(request.arguments)())?;
     }
+    let made_folders: Vec<usize> =
+        plan.files.iter().map(|file| if log.is_some() { made_folders(root, file) } else { 0 }).collect();
     let mut done = match outcome::error_report(problems) {
         Some(error) => outcome::refused(error, request.command, change.check),
         None => {
-            let journal = journal.as_ref();
-            let write = Write { request, change, root: &root, plan: &plan, journal, read_since };
+            let write = Write { request, change, root, plan: &plan, journal, read_since };
             write.run(detail, &mut notes)
         }
     };
     done.call_id = call_id;
+    done.undoes = if done.ok { undoes } else { Vec::new() };
     let mut exit = done.error.as_ref().map_or(Exit::Done, Exit::of);
-    if let Some(log) = &mut log
-        && let Err(problem) = log.result(&done, &plan, !change.no_sync)
-    {
-        notes.push(format!("{}; the files are as the outcome says", problem.message));
-        exit = if done.ok { Exit::NotLogged } else { exit };
+    let mut not_logged = None;
+    if let Some(log) = &mut log {
+        let mut record = done.ok.then(|| outcome::record(&plan, &done, change.max_text));
+        let files = record.iter_mut().flat_map(|record| &mut record.files);
+        files.zip(made_folders).for_each(|(file, made)| file.made_folders = made);
+        if let Err(problem) = log.result(&mut done, record, !change.no_sync) {
+            exit = if done.ok { Exit::NotLogged } else { exit };
+            let written = if done.ok { "the files are written" } else { "no file is" };
+            let hint = format!("{written}; the log holds the call without its result");
+            not_logged = Some(problem.with_hint(hint));
+        }
+        notes.extend(done.files.iter().filter_map(no_undo_text));
     }
-    Ok(Changed { outcome: done, notes, exit })
+    Ok(Changed { outcome: done, notes, not_logged, exit })
+}
+
+/// Returns how many folders will have to be made for a file.
+fn made_folders(root: &Root, file: &PlannedFile) -> usize {
+    match (file.operation, &file.target_before) {
+        (Operation::Create | Operation::Rename | Operation::Copy, FileState::Absent) => {
+            root.missing_folders(&file.target)
+        }
+        _ => 0,
+    }
+}
+
+/// A patch may not change the log that it is written to, nor make a file where the log has just been made.
+fn own_edit(log: &Log<'_>, plan: &Plan, root: &Root) -> Option<Problem> {
+    let touches = plan.files.iter().any(|file| match &file.before {
+        Some(found) => log.is_same_file(&found.stamp),
+        None => look_again(root, &file.target).is_some_and(|found| log.is_same_file(&found.stamp)),
+    });
+    touches.then(|| {
+        let message = format!("{} is the log of this call: it can't be changed by it", log.path().display());
+        Problem::new(Code::Protected, message).with_hint("log to another file")
+    })
+}
+
+fn tool(command: CommandName) -> &'static str {
+    match command {
+        CommandName::Apply => "apply",
+        CommandName::Write => "write",
+        CommandName::Edit => "edit",
+        CommandName::Undo => "undo",
+    }
 }
 
 /// A plan that fits, on its way to the disk.
@@ -248,11 +337,15 @@ pub fn open_root(dir: &Path) -> Result<Root, Fail> {
 /// Gives the planner what it wants to know for an edit.
 pub fn fill(root: &Root, force: bool, allow_git_dir: bool, planner: &mut Planner, edit: &FileEdit) {
     for want in planner.wants(edit) {
-        let options =
-            LookOptions { follow: want.follows_link, write: true, force, allow_git_dir, read: true };
-        let given = root.look(&want.path, &options);
+        let given = look(root, force, allow_git_dir, &want);
         planner.give(want, given);
     }
+}
+
+/// Says what stands at a path that is to be changed.
+pub fn look(root: &Root, force: bool, allow_git_dir: bool, want: &Want) -> Given {
+    let options = LookOptions { follow: want.follows_link, write: true, force, allow_git_dir, read: true };
+    root.look(&want.path, &options)
 }
 
 /// Returns what stands at a real path now, without its bytes.
@@ -272,120 +365,6 @@ pub fn now() -> SystemTime {
 /// Returns milliseconds since 1970.
 pub fn now_ms() -> u64 {
     now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
-}
-
-/// A session log that one call is appended to.
-struct Log {
-    file: LogFile,
-    path: std::path::PathBuf,
-    seq: u64,
-    call_seq: u64,
-    call_id: String,
-}
-
-impl Log {
-    /// Opens and locks the log; a new one gets its header.
-    fn open(path: &Path, root: &Root) -> Result<Self, Fail> {
-        let trouble = |error: LogError| Fail::new(log_problem(&error));
-        let mut file = LogFile::open(path).map_err(trouble)?;
-        file.lock().map_err(trouble)?;
-        let mut seq = 0;
-        if file.is_empty() {
-            let created = now_ms();
-            let id = format!("{created:x}-{:x}", std::process::id());
-            let header = dsh::header_line(&id, created, &root.dir().to_string_lossy());
-            file.append_line(without_newline(&header)).map_err(trouble)?;
-        } else {
-            for line in file.lines_back() {
-                if let Some(last) = dsh::last_seq(&line.map_err(trouble)?) {
-                    seq = last + 1;
-                    break;
-                }
-            }
-        }
-        Ok(Log { file, path: path.to_owned(), seq, call_seq: seq, call_id: String::new() })
-    }
-
-    /// A patch may not change the log that it is written to, nor make a file where the log has just been made.
-    fn own_edit(&self, plan: &Plan, root: &Root) -> Option<Problem> {
-        let is_log = |stamp: &Stamp| self.file.is_same_file(stamp);
-        let touches = plan.files.iter().any(|file| match &file.before {
-            Some(found) => is_log(&found.stamp),
-            None => look_again(root, &file.target).is_some_and(|found| is_log(&found.stamp)),
-        });
-        touches.then(|| {
-            let message =
-                format!("{} is the log of this call: it can't be changed by it", self.path.display());
-            Problem::new(Code::Protected, message).with_hint("log to another file")
-        })
-    }
-
-    fn stamp(&mut self) -> EventStamp {
-        let stamp = EventStamp { seq: self.seq, time_ms: now_ms(), turn: 1, step: 1 };
-        self.seq += 1;
-        stamp
-    }
-
-    fn call(&mut self, call_id: &str, request: &Request<'_>) -> Result<(), Fail> {
-        let stamp = self.stamp();
-        self.call_seq = stamp.seq;
-        self.call_id = call_id.to_owned();
-        let tool = request.tool.unwrap_or_else(|| tool(request.command));
-        let line = dsh::call_line(stamp, call_id, tool, &(request.arguments)());
-        let trouble = |error: LogError| Fail::new(log_problem(&error));
-        self.file.append_line(without_newline(&line)).map_err(trouble)
-    }
-
-    fn result(&mut self, done: &Outcome, plan: &Plan, syncs: bool) -> Result<(), Problem> {
-        let meta = done.ok.then(|| outcome::record(plan, done));
-        let text = result_text(done);
-        let stamp = self.stamp();
-        let result = LoggedResult {
-            call_id: &self.call_id,
-            call_seq: self.call_seq,
-            ok: done.ok,
-            text: &text,
-            error: done.error.as_ref(),
-            meta: meta.as_ref(),
-        };
-        let line = dsh::result_line(stamp, &result);
-        let written = self.file.append_line(without_newline(&line));
-        written
-            .and_then(|()| if syncs { self.file.sync() } else { Ok(()) })
-            .map_err(|error| log_problem(&error))
-    }
-}
-
-fn log_problem(error: &LogError) -> Problem {
-    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
-    let source = source.map(|source| format!(": {}", fail::reason(source))).unwrap_or_default();
-    Problem::new(Code::Io, format!("{error}{source}"))
-}
-
-fn without_newline(line: &[u8]) -> &[u8] {
-    line.strip_suffix(b"\n").unwrap_or(line)
-}
-
-fn tool(command: CommandName) -> &'static str {
-    match command {
-        CommandName::Apply => "apply",
-        CommandName::Write => "write",
-        CommandName::Edit => "edit",
-        CommandName::Undo => "undo",
-    }
-}
-
-/// Returns what a log says of an outcome: what was done, or every reason why nothing was.
-fn result_text(done: &Outcome) -> String {
-    match &done.error {
-        Some(error) => format!("Error: {}", model_text(error)),
-        None => {
-            let lines =
-                done.files.iter().map(|file| format!("{} +{} -{}", file.path, file.added, file.removed));
-            let files: Vec<String> = lines.collect();
-            if files.is_empty() { "nothing to do".to_owned() } else { files.join("\n") }
-        }
-    }
 }
 
 /// Returns an error as one text, for a model or a log.

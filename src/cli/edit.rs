@@ -22,6 +22,7 @@ use super::change;
 use super::change::Request;
 use super::exit::Exit;
 use super::fail::Fail;
+use super::session_log::Turn;
 use super::streams::Console;
 use super::streams::read_input;
 use super::write::path_text;
@@ -40,6 +41,7 @@ pub fn run(arguments: &EditArgs, globals: &Globals, console: &Console) -> Result
         options: Options::default(),
         refused: None,
         arguments: &|| raw.clone(),
+        turn: &Turn::default(),
     };
     change::run(&request, &arguments.change, globals, console)
 }

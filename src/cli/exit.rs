@@ -61,6 +61,7 @@ fn of_code(code: Code) -> Exit {
         | Code::Protected
         | Code::ReadOnly
         | Code::Stale
+        | Code::NotRecorded
         | Code::Binary
         | Code::Unencodable
         | Code::CountDiffers

@@ -21,9 +21,11 @@ mod generate;
 mod preview;
 mod replay;
 mod screen;
+mod session_log;
 mod show;
 mod state;
 mod streams;
+mod undo;
 mod write;
 
 use std::ffi::OsString;
@@ -74,6 +76,7 @@ fn dispatch(command: Command, globals: &Globals, console: &Console) -> Result<Ex
         Command::Apply(args) => apply::run(&args, globals, console),
         Command::Write(args) => write::run(&args, globals, console),
         Command::Edit(args) => edit::run(&args, globals, console),
+        Command::Undo(args) => undo::run(&args, globals, console),
         Command::Replay(args) => replay::run(&args, console),
         Command::Show(args) => show::run(&args, console),
         Command::Diff(args) => diff::run(&args, globals, console),

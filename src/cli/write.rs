@@ -22,6 +22,7 @@ use super::change;
 use super::change::Request;
 use super::exit::Exit;
 use super::fail::Fail;
+use super::session_log::Turn;
 use super::streams::Console;
 use super::streams::read_input;
 
@@ -41,6 +42,7 @@ pub fn run(args: &WriteArgs, globals: &Globals, console: &Console) -> Result<Exi
         options: Options::default(),
         refused: None,
         arguments: &|| arguments(&edit),
+        turn: &Turn::default(),
     };
     change::run(&request, &args.change, globals, console)
 }

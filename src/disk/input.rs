@@ -20,6 +20,11 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
+/// Tells whether something that is read once only stands at a path, such as a pipe.
+pub fn is_stream(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
 /// Creates a file to write, or empties the one that is there.
 ///
 /// # Errors

@@ -23,6 +23,9 @@ use crate::plan::Stamp;
 /// How much of the log is read at a time on the way back from its end.
 const BLOCK_BYTES: usize = 64 * 1024;
 
+/// How often a log that is replaced while its lock is awaited is opened anew.
+const LIMIT_OPENINGS: usize = 100;
+
 /// A longer line is passed over on the way back, not held.
 pub const LIMIT_LINE_BYTES: usize = 64 * 1024 * 1024;
 
@@ -34,6 +37,17 @@ pub struct LogFile {
     stamp: Stamp,
     /// What was found at the end when the lock was taken; `None` without the lock.
     tail: Option<Tail>,
+}
+
+/// What became of a log since a line was last appended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogState {
+    /// What was appended is still there.
+    Whole,
+    /// It is shorter: somebody has cut it.
+    Cut,
+    /// No name leads to it any more: what is appended is lost.
+    Gone,
 }
 
 /// The end of a log.
@@ -65,6 +79,12 @@ pub enum LogError {
         path: PathBuf,
         /// What it is.
         kind: &'static str,
+    },
+    /// Another file came to its path again and again while its lock was awaited.
+    #[error("the log {} is being replaced over and over", path.display())]
+    Replaced {
+        /// The log.
+        path: PathBuf,
     },
     /// A line was to be appended without the lock.
     #[error("the log {} is not locked", path.display())]
@@ -98,6 +118,21 @@ impl LogFile {
         Ok(LogFile { path: path.to_owned(), file, stamp: stamp_of(&stat), tail: None })
     }
 
+    /// Opens a log and waits for its lock. If another file has come to the path by then, that one is the log.
+    ///
+    /// # Errors
+    /// As [`LogFile::open`] and [`LogFile::lock`], and [`LogError::Replaced`].
+    pub fn open_locked(path: &Path) -> Result<Self, LogError> {
+        for _ in 0..LIMIT_OPENINGS {
+            let mut log = LogFile::open(path)?;
+            log.lock()?;
+            if rustix::fs::stat(path).is_ok_and(|stat| log.is_same_file(&stamp_of(&stat))) {
+                return Ok(log);
+            }
+        }
+        Err(LogError::Replaced { path: path.to_owned() })
+    }
+
     /// Waits for the lock that keeps other writers out, then looks at the end of the log.
     ///
     /// # Errors
@@ -119,6 +154,17 @@ impl LogFile {
         }
     }
 
+    /// Looks at the end of the log anew, as after somebody has cut it.
+    ///
+    /// # Errors
+    /// [`LogError::NotLocked`], [`LogError::Io`].
+    pub fn look_again(&mut self) -> Result<(), LogError> {
+        match self.tail {
+            Some(_) => self.look_at_tail(),
+            None => Err(LogError::NotLocked { path: self.path.clone() }),
+        }
+    }
+
     fn look_at_tail(&mut self) -> Result<(), LogError> {
         let look = || {
             let length = self.file.metadata()?.len();
@@ -135,6 +181,32 @@ impl LogFile {
     /// Tells whether nothing is in the log yet; known under the lock.
     pub fn is_empty(&self) -> bool {
         self.tail.is_some_and(|tail| tail.length == 0)
+    }
+
+    /// Returns the first bytes, at most so many.
+    ///
+    /// # Errors
+    /// [`LogError::Io`].
+    pub fn first_bytes(&self, limit_bytes: usize) -> Result<Vec<u8>, LogError> {
+        let length = self.tail.map_or(0, |tail| tail.length).min(limit_bytes as u64);
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(limit_bytes)];
+        self.file.read_exact_at(&mut bytes, 0).map_err(|source| self.error("read", source))?;
+        Ok(bytes)
+    }
+
+    /// Says what became of the log since a line was last appended: the lock keeps only those out who ask for it.
+    ///
+    /// # Errors
+    /// [`LogError::Io`].
+    pub fn state(&self) -> Result<LogState, LogError> {
+        let stat = rustix::fs::fstat(&self.file).map_err(|errno| self.error("read", errno.into()))?;
+        Ok(if stat.st_nlink == 0 {
+            LogState::Gone
+        } else if self.tail.is_some_and(|tail| stamp_of(&stat).size < tail.length) {
+            LogState::Cut
+        } else {
+            LogState::Whole
+        })
     }
 
     /// Tells whether the log's last line has no newline: its writer was cut short; known under the lock.
@@ -165,10 +237,12 @@ impl LogFile {
     /// # Errors
     /// [`LogError::NotLocked`], [`LogError::NotALine`], [`LogError::Io`].
     pub fn append_line(&mut self, line: &[u8]) -> Result<(), LogError> {
-        let Some(tail) = self.tail else { return Err(LogError::NotLocked { path: self.path.clone() }) };
+        // Who cut or wrote it without the lock must not make a failed write cut anything else off.
+        self.look_again()?;
         if memchr::memchr(b'\n', line).is_some() {
             return Err(LogError::NotALine { path: self.path.clone() });
         }
+        let tail = self.tail.unwrap_or(Tail { length: 0, is_torn: false });
         let start: &[u8] = if tail.is_torn { b"\n" } else { b"" };
         let entry = [start, line, b"\n"].concat();
         if let Err(source) = self.file.write_all(&entry) {
@@ -357,6 +431,40 @@ mod tests {
         assert!(!other.try_lock().unwrap());
         drop(log);
         assert!(other.try_lock().unwrap());
+    }
+
+    #[test]
+    fn a_log_that_is_cut_or_replaced_is_told_and_never_filled_up() {
+        let (folder, path) = log_with(b"one\ntwo\n");
+        let mut log = locked(&path);
+        assert_eq!(log.state().unwrap(), LogState::Whole);
+        std::fs::write(&path, b"o").unwrap();
+        assert_eq!(log.state().unwrap(), LogState::Cut);
+        log.append_line(b"three").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"o\nthree\n");
+        assert_eq!(log.state().unwrap(), LogState::Whole);
+        // Under another name it is still the log; once nothing names it, what is appended is lost.
+        std::fs::rename(&path, folder.path().join("rotated")).unwrap();
+        assert_eq!(log.state().unwrap(), LogState::Whole);
+        std::fs::remove_file(folder.path().join("rotated")).unwrap();
+        assert_eq!(log.state().unwrap(), LogState::Gone);
+    }
+
+    #[test]
+    fn a_log_that_is_replaced_while_its_lock_is_awaited_is_opened_anew() {
+        let (folder, path) = log_with(b"old\n");
+        let holder = locked(&path);
+        let waiting = std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| LogFile::open_locked(&path).unwrap());
+            // Whichever of the two comes first, the log that is opened is the one that has the name in the end.
+            let new = folder.path().join("new");
+            std::fs::write(&new, b"new\n").unwrap();
+            std::fs::rename(&new, &path).unwrap();
+            drop(holder);
+            waiting.join().unwrap()
+        });
+        assert_eq!(waiting.first_bytes(100).unwrap(), b"new\n");
+        assert_eq!(waiting.first_bytes(2).unwrap(), b"ne");
     }
 
     #[test]

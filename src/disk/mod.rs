@@ -40,6 +40,7 @@ pub use journal::JournalOptions;
 pub use journal::Recovered;
 pub use log::LogError;
 pub use log::LogFile;
+pub use log::LogState;
 pub use root::LookOptions;
 pub use root::Root;
 pub use root::RootError;

@@ -82,6 +82,8 @@ impl Planning {
             target_before: given.state,
             source: None,
             before: None,
+            before_is_link: false,
+            target_is_link: false,
             after: Some(whole(content)),
             mode: None,
         })
@@ -97,6 +99,8 @@ impl Planning {
             target_before: FileState::File(found.clone()),
             source: None,
             before: Some(found),
+            before_is_link: false,
+            target_is_link: false,
             after: Some(after),
             mode: None,
         })
@@ -112,6 +116,8 @@ impl Planning {
             target_before: FileState::File(found.clone()),
             source: None,
             before: Some(found),
+            before_is_link: false,
+            target_is_link: false,
             after: None,
             mode: None,
         })
@@ -128,6 +134,8 @@ impl Planning {
             target_before: given.state,
             source: Some(source),
             before: Some(found),
+            before_is_link: false,
+            target_is_link: false,
             after: Some(after),
             mode: None,
         })

@@ -250,6 +250,28 @@ impl Root {
         }
     }
 
+    /// Returns how many of the folders that a real path lies in are missing: the innermost ones.
+    pub fn missing_folders(&self, real: &PathText) -> usize {
+        folders_of(real).take_while(|folder| matches!(self.open_folder(folder), Err(Errno::NOENT))).count()
+    }
+
+    /// Removes so many of the folders that a real path lies in, the innermost first, as long as they are empty.
+    pub fn remove_empty_folders(&self, real: &PathText, count: usize) {
+        for folder in folders_of(real).take(count) {
+            let (above, name) = match folder.iter().rposition(|&byte| byte == b'/') {
+                Some(slash) => (&folder[..slash], &folder[slash + 1..]),
+                None => (&b""[..], folder),
+            };
+            let removed = self
+                .open_folder(above)
+                .and_then(|above| rustix::fs::unlinkat(&above, name, rustix::fs::AtFlags::REMOVEDIR));
+            // A folder that something else is in stays, and so do those above it.
+            if removed.is_err() {
+                return;
+            }
+        }
+    }
+
     /// Reads a regular file by its real path; `None` if something else has come to its place.
     pub(crate) fn read(&self, real: &PathText) -> io::Result<Option<(Stat, Document)>> {
         let file = File::from(self.open_file(real)?);
@@ -511,6 +533,15 @@ fn without_final_slash(path: PathText) -> Vec<u8> {
 /// Tells whether a path is written so that only a folder can stand there.
 fn names_folder(path: &[u8]) -> bool {
     matches!(path.rsplit(|&byte| byte == b'/').next(), Some(b"" | b"." | b".."))
+}
+
+/// Iterates over the folders that a real path lies in, the innermost first; the root is not among them.
+fn folders_of(real: &PathText) -> impl Iterator<Item = &[u8]> {
+    let mut path = real.bytes();
+    std::iter::from_fn(move || {
+        path = &path[..path.iter().rposition(|&byte| byte == b'/')?];
+        Some(path)
+    })
 }
 
 /// Tells whether a name belongs to version control, also on a file system that ignores case or, as HFS+ does, some
@@ -824,6 +855,19 @@ mod tests {
             Root::open(&tree.root()).unwrap().look(&PathText::new(&b"caf\xE9"[..]), &LookOptions::default());
         assert_eq!(given.real.bytes(), b"caf\xE9");
         assert!(matches!(given.state, FileState::File(_)));
+    }
+
+    #[test]
+    fn missing_folders_are_counted_and_empty_ones_removed() {
+        let tree = Tree::new(&[("d/a", text("1")), ("e/f/g", Node::Folder), ("l", link("e"))]);
+        let root = Root::open(&tree.root()).unwrap();
+        let count = |path: &str| root.missing_folders(&path.into());
+        assert_eq!(["a", "d/a", "d/x/a", "x/y/z/a", "d/a/x"].map(count), [0, 0, 1, 3, 0]);
+        root.remove_empty_folders(&"d/a".into(), 1);
+        root.remove_empty_folders(&"l/f/g/a".into(), 3);
+        root.remove_empty_folders(&"e/f/g/a".into(), 2);
+        let left = super::super::tree::nodes(&[("d/a", text("1")), ("e", Node::Folder), ("l", link("e"))]);
+        assert_eq!(tree.nodes(), left);
     }
 
     #[test]

@@ -80,6 +80,37 @@ pub fn plan(
     Ok(planned)
 }
 
+/// Plans hunks of lines that must each stand exactly, and in one place only; neither their order nor line numbers
+/// decide.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_once(document: &Document, hunks: &[Hunk]) -> Result<PlannedHunks, Vec<Problem>> {
+    let lines: Vec<&LineHunk> = hunks
+        .iter()
+        .filter_map(|hunk| match hunk {
+            Hunk::Lines(lines) => Some(lines),
+            Hunk::Replace(_) | Hunk::Binary(_) => None,
+        })
+        .collect();
+    let rules = Rules { most_lenient: Rung::Exact, appends: false };
+    let problems: Vec<Problem> = locate_all(document, &lines, rules)
+        .iter()
+        .zip(&lines)
+        .enumerate()
+        .filter_map(|(index, (found, hunk))| match found {
+            Found::Places(places) if places.len() > 1 => {
+                Some(misfit(document, hunk, &Shape::of(hunk), found, index + 1))
+            }
+            Found::Places(_) | Found::AlreadyApplied { .. } | Found::Missing(_) => None,
+        })
+        .collect();
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    plan_lines(document, &lines, 1, Options { most_lenient: Rung::Exact, ..Options::default() })
+}
+
 /// Replaces the whole content, if it is the one that the patch was made of.
 fn plan_binary(document: &Document, hunk: &BinaryHunk, options: Options) -> Result<Splices, Problem> {
     let bytes = document.bytes();

@@ -20,6 +20,7 @@ pub use planner::Options;
 pub use planner::PlannedEdit;
 pub use planner::Planner;
 pub use planner::Want;
+pub use planner::recorded_path;
 pub use state::After;
 pub use state::FileState;
 pub use state::Finds;

@@ -14,12 +14,14 @@ use crate::report::EolName;
 use crate::report::ErrorReport;
 use crate::report::FileDiff;
 use crate::report::FileOutcome;
+use crate::report::NoUndo;
 use crate::report::Opaque;
 use crate::report::Outcome;
 use crate::report::OutcomeSchema;
 use crate::report::Problem;
 use crate::report::RecordFile;
 use crate::report::RecordMeta;
+use crate::report::ReplacedFile;
 use crate::report::UndoSplice;
 use crate::text::Document;
 use crate::text::Encoding;
@@ -29,6 +31,7 @@ use crate::text::Splice;
 use crate::text::Splices;
 
 use super::After;
+use super::FileState;
 use super::Finds;
 use super::Plan;
 use super::PlannedFile;
@@ -49,7 +52,16 @@ pub struct Detail {
 pub fn of_plan(plan: &Plan, command: CommandName, check: bool, detail: Detail) -> Outcome {
     let files =
         plan.files.iter().zip(&plan.finds).map(|(file, finds)| file_outcome(file, finds, detail)).collect();
-    Outcome { schema: OutcomeSchema::V1, ok: true, command, check, call_id: None, files, error: None }
+    Outcome {
+        schema: OutcomeSchema::V1,
+        ok: true,
+        command,
+        check,
+        call_id: None,
+        undoes: Vec::new(),
+        files,
+        error: None,
+    }
 }
 
 /// Returns the outcome of a request that was refused.
@@ -60,6 +72,7 @@ pub fn refused(error: ErrorReport, command: CommandName, check: bool) -> Outcome
         command,
         check,
         call_id: None,
+        undoes: Vec::new(),
         files: Vec::new(),
         error: Some(error),
     }
@@ -111,7 +124,7 @@ fn file_outcome(file: &PlannedFile, finds: &Finds, detail: Detail) -> FileOutcom
         document.shown_text().map(Cow::into_owned)
     };
     let hash = |document: Option<&Document>| {
-        document.filter(|_| detail.texts).map(|document| hex(&Sha256::digest(document.bytes())))
+        document.filter(|_| detail.texts).map(|document| sha256_hex(document.bytes()))
     };
     FileOutcome {
         operation: file.operation,
@@ -135,6 +148,7 @@ fn file_outcome(file: &PlannedFile, finds: &Finds, detail: Detail) -> FileOutcom
         mode: mode(file),
         replacements: finds.replacements,
         hard_links: file.before.as_ref().map(|found| found.hard_links - 1).filter(|&others| others > 0),
+        no_undo: None,
         added,
         removed,
         diffs,
@@ -185,9 +199,10 @@ fn mode(file: &PlannedFile) -> Change<String> {
     Change { before: before.map(octal), after: after.map(octal) }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Returns the SHA-256 of bytes in hex, as reports and records have it.
+pub(super) fn sha256_hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut out, byte| {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(2 * bytes.len()), |mut out, byte| {
         // Writing to a string can't fail.
         let _ = write!(out, "{byte:02x}");
         out
@@ -195,14 +210,39 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Returns what a log holds of an outcome of this plan: no texts, and what restores the old bytes.
-pub fn record(plan: &Plan, outcome: &Outcome) -> RecordMeta {
-    let files =
-        plan.files.iter().zip(&outcome.files).map(|(file, reported)| record_file(file, reported)).collect();
-    RecordMeta { diffs: outcome.files.iter().flat_map(|file| file.diffs.iter().cloned()).collect(), files }
+///
+/// Of a file whose old bytes are more than `limit_undo_bytes` there is no way back, and the record says so.
+pub fn record(plan: &Plan, outcome: &Outcome, limit_undo_bytes: usize) -> RecordMeta {
+    let files = plan.files.iter().zip(&outcome.files);
+    RecordMeta {
+        diffs: outcome.files.iter().flat_map(|file| file.diffs.iter().cloned()).collect(),
+        files: files.map(|(file, reported)| record_file(file, reported, limit_undo_bytes)).collect(),
+        undoes: outcome.undoes.clone(),
+    }
 }
 
-fn record_file(file: &PlannedFile, reported: &FileOutcome) -> RecordFile {
-    RecordFile {
+/// Takes the largest part out of a record that is too long for a line: the old bytes of one file, and when there are
+/// none left, the hunks. `false` if nothing is left to take.
+pub fn shed(record: &mut RecordMeta) -> bool {
+    let largest = record.files.iter_mut().max_by_key(|file| encoded_bytes(file));
+    match largest {
+        Some(file) if encoded_bytes(file) > 0 => {
+            file.undo.clear();
+            file.replaced = None;
+            file.no_undo = Some(NoUndo::TooLarge);
+            true
+        }
+        _ => !std::mem::take(&mut record.diffs).is_empty(),
+    }
+}
+
+fn encoded_bytes(file: &RecordFile) -> usize {
+    let replaced = file.replaced.as_ref().map_or(0, |replaced| replaced.content.len());
+    file.undo.iter().map(|splice| splice.old.len()).sum::<usize>() + replaced
+}
+
+fn record_file(file: &PlannedFile, reported: &FileOutcome, limit_undo_bytes: usize) -> RecordFile {
+    let mut record = RecordFile {
         path: reported.path.clone(),
         operation: reported.operation,
         from: reported.from.clone(),
@@ -217,24 +257,58 @@ fn record_file(file: &PlannedFile, reported: &FileOutcome) -> RecordFile {
         added: reported.added,
         removed: reported.removed,
         matches: reported.matches.clone(),
-        undo: undo(file),
+        undo: Vec::new(),
+        no_undo: None,
+        replaced: None,
+        made_folders: 0,
+        link: file.before_is_link,
+        path_base64: not_utf8(&file.path),
+        from_base64: file.from.as_ref().and_then(not_utf8),
+    };
+    let replaced = match &file.target_before {
+        FileState::File(found) if file.source.is_some() => Some(found),
+        _ => None,
+    };
+    let is_only_moved = matches!(file.after, Some(After::Same));
+    if file.before_is_link && !is_only_moved || replaced.is_some() && file.target_is_link {
+        record.no_undo = Some(NoUndo::Link);
+        return record;
+    }
+    let inverse = inverse(file);
+    let kept: usize = inverse.list().iter().map(|splice| splice.new.len()).sum();
+    if kept + replaced.map_or(0, |found| found.document.bytes().len()) > limit_undo_bytes {
+        record.no_undo = Some(NoUndo::TooLarge);
+        return record;
+    }
+    record.undo = inverse.list().iter().map(undo_splice).collect();
+    record.replaced = replaced.map(|found| ReplacedFile {
+        sha256: sha256_hex(found.document.bytes()),
+        mode: format!("{:06o}", found.mode),
+        content: STANDARD.encode(found.document.bytes()),
+    });
+    record
+}
+
+fn not_utf8(path: &PathText) -> Option<String> {
+    std::str::from_utf8(path.bytes()).is_err().then(|| STANDARD.encode(path.bytes()))
+}
+
+fn undo_splice(splice: &Splice) -> UndoSplice {
+    UndoSplice {
+        offset: splice.range.start,
+        old: STANDARD.encode(&splice.new),
+        new_length: splice.range.len(),
     }
 }
 
-fn undo(file: &PlannedFile) -> Vec<UndoSplice> {
+fn inverse(file: &PlannedFile) -> Splices {
     let before = file.before.as_ref().map_or(&[][..], |found| found.document.bytes());
-    let inverse = match &file.after {
+    match &file.after {
         Some(After::Same) => Splices::default(),
         Some(After::Spliced(splices)) => splices.invert(before),
         Some(After::Whole(after)) => whole_inverse(before, after.bytes()),
         None => whole_inverse(before, b""),
-    };
-    let undo_splice = |splice: &Splice| UndoSplice {
-        offset: splice.range.start,
-        old: STANDARD.encode(&splice.new),
-        new_length: splice.range.len(),
-    };
-    inverse.list().iter().map(undo_splice).collect()
+    }
 }
 
 /// The one replacement that leads back from `after` to `before`: what both begin and end with is left out.

@@ -4,6 +4,10 @@
 //! stands there, each once. Every edit sees the edits before it. An edit that does not fit changes nothing and is
 //! reported; the others are still planned, so that every problem is known.
 
+mod inverse;
+
+pub use inverse::recorded_path;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -116,6 +120,8 @@ struct Unsettled {
 struct Entry {
     real: PathText,
     given: FileState,
+    /// A symbolic link stands there; what was given is the file that it leads to.
+    is_link: bool,
     now: Now,
     finds: Finds,
     /// 1-based position of the first edit that changed it.
@@ -206,10 +212,12 @@ impl Planner {
     /// Takes what stands at a wanted path. Two names of one file become one.
     pub fn give(&mut self, want: Want, given: Given) {
         let real = given.real.normalized();
+        let is_link = given.link.is_some() && !want.follows_link;
         let index = *self.by_real.entry(real.clone()).or_insert_with(|| {
             self.entries.push(Entry {
                 real,
                 given: given.state,
+                is_link,
                 now: Now::AsGiven,
                 finds: Finds::default(),
                 touched_by: None,
@@ -818,6 +826,8 @@ impl Planner {
             target_before: entry.given.clone(),
             source: None,
             before,
+            before_is_link: entry.is_link,
+            target_is_link: entry.is_link,
             after,
             mode: None,
         };
@@ -848,6 +858,7 @@ impl Planner {
                     return Some(PlannedFile {
                         from: Some(source.clone()),
                         source: Some(source),
+                        before_is_link: self.entries[origin].is_link,
                         mode: version.mode,
                         ..planned(Operation::Rename, self.found(origin).cloned(), Some(after))
                     });
@@ -862,7 +873,8 @@ impl Planner {
                 let operation = if given.is_some() { Operation::Update } else { Operation::Create };
                 let mode = version.origin.and_then(|origin| self.found(origin)).map(|file| file.mode);
                 Some(PlannedFile {
-                    mode: version.mode.or(mode.filter(|_| given.is_none())),
+                    // The mode comes along with the content, also where another file stood.
+                    mode: version.mode.or(mode.filter(|_| !is_here)),
                     ..planned(operation, given, Some(after))
                 })
             }
@@ -907,6 +919,7 @@ pub fn placement_of(problem: &Problem) -> Placement {
         | Code::Protected
         | Code::ReadOnly
         | Code::Stale
+        | Code::NotRecorded
         | Code::Binary
         | Code::Unencodable
         | Code::Malformed

@@ -98,6 +98,10 @@ pub struct PlannedFile {
     pub source: Option<PathText>,
     /// The file whose bytes are the preimage: at `source` of a rename, else at `target`; `None` of a create.
     pub before: Option<FoundFile>,
+    /// The preimage is what a symbolic link leads to, and the link itself goes or moves.
+    pub before_is_link: bool,
+    /// A symbolic link stands at `target` before.
+    pub target_is_link: bool,
     /// The bytes afterwards; `None` of a delete.
     pub after: Option<After>,
     /// The mode of a file that is made new; `None` keeps the preimage's, or the system's default on a create.

@@ -141,7 +141,12 @@ pub fn outcome(out: &mut dyn Write, outcome: &Outcome, style: &Style) -> io::Res
     } else {
         total(outcome.files.iter().map(|file| (Some(file.added), Some(file.removed))))
     };
-    let details = outcome.call_id.iter().cloned().collect();
+    let undone = match outcome.undoes.as_slice() {
+        [] => None,
+        [call] => Some(format!("undoes {}", call.call_id)),
+        calls => Some(format!("undoes {} calls", calls.len())),
+    };
+    let details = outcome.call_id.iter().cloned().chain(undone).collect();
     let mut rows = Header { title: &title, counts, word, role, details }.rows(style);
     for file in &outcome.files {
         rows.extend(outcome_file(file, style).rows(outcome.files.len() == 1, style));
@@ -779,6 +784,7 @@ mod tests {
             mode: Change::default(),
             replacements: None,
             hard_links: None,
+            no_undo: None,
             added: 2,
             removed: 1,
             diffs: calc().diffs,
@@ -788,7 +794,16 @@ mod tests {
 
     fn outcome_of(ok: bool, check: bool, files: Vec<FileOutcome>) -> Outcome {
         let command = CommandName::Apply;
-        Outcome { schema: OutcomeSchema::V1, ok, command, check, call_id: None, files, error: None }
+        Outcome {
+            schema: OutcomeSchema::V1,
+            ok,
+            command,
+            check,
+            call_id: None,
+            undoes: Vec::new(),
+            files,
+            error: None,
+        }
     }
 
     fn outcome_text(value: &Outcome, style: &Style) -> String {

@@ -6,6 +6,8 @@ use serde::Serialize;
 
 use super::ErrorReport;
 use super::FileDiff;
+use super::NoUndo;
+use super::UndoneCall;
 
 /// What one run changed; also when it was refused, with `ok: false` and no files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -22,6 +24,9 @@ pub struct Outcome {
     /// The id of the call, where one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
+    /// The calls that are taken back, newest first; only of an undo.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undoes: Vec<UndoneCall>,
     /// One entry a path, in patch order, net of all edits of that path.
     pub files: Vec<FileOutcome>,
     /// What is wrong, if something is.
@@ -90,6 +95,9 @@ pub struct FileOutcome {
     /// How many other hard links still name the old bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hard_links: Option<u64>,
+    /// Why the log can't take this change back; only with a log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_undo: Option<NoUndo>,
     /// Count of added lines.
     pub added: usize,
     /// Count of removed lines.

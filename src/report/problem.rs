@@ -26,8 +26,10 @@ pub enum Code {
     Protected,
     /// The file has no write permission.
     ReadOnly,
-    /// The file is not what the request expects it to be.
+    /// The file is not what the request, or the record that is taken back, expects it to be.
     Stale,
+    /// The log does not hold what is needed to take a call back.
+    NotRecorded,
     /// The file is not text.
     Binary,
     /// The file's encoding can't be edited, or can't hold the new text.

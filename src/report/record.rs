@@ -16,9 +16,24 @@ use super::Operation;
 pub struct RecordMeta {
     /// The applied hunks of all files, in order.
     pub diffs: Vec<FileDiff>,
-    /// One entry a path, as in the outcome.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// One entry a path, as in the outcome. Also there when it is empty: it tells this record from those that hold
+    /// hunks only.
+    #[serde(default)]
     pub files: Vec<RecordFile>,
+    /// The calls that this one took back, newest first; only of an undo.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undoes: Vec<UndoneCall>,
+}
+
+/// A call that an undo took back.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoneCall {
+    /// Its id.
+    pub call_id: String,
+    /// The number of its result in the log: an id may come again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
 }
 
 /// An outcome's entry without texts and hunks, with what restores the old bytes.
@@ -58,6 +73,50 @@ pub struct RecordFile {
     pub matches: Vec<HunkMatch>,
     /// The replacements that lead from the bytes after back to the bytes before.
     pub undo: Vec<UndoSplice>,
+    /// Why there is no way back: then `undo` is empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_undo: Option<NoUndo>,
+    /// The file that a rename replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<ReplacedFile>,
+    /// How many of the folders that the path lies in were made for it, the innermost ones.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub made_folders: usize,
+    /// A symbolic link went or was moved, not the file that it leads to.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub link: bool,
+    /// The bytes of `path` in base64, where they are not UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_base64: Option<String>,
+    /// The bytes of `from` in base64, where they are not UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_base64: Option<String>,
+}
+
+/// Why a log can't take a change back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoUndo {
+    /// What was there before is larger than a record holds.
+    TooLarge,
+    /// A symbolic link was deleted, replaced or made a file; records hold files only.
+    Link,
+}
+
+/// A file that another one was moved over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplacedFile {
+    /// SHA-256 of its bytes.
+    pub sha256: String,
+    /// Its mode in octal with its type.
+    pub mode: String,
+    /// Its bytes, in base64.
+    pub content: String,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// One replacement of an undo.

@@ -15,6 +15,7 @@ pub mod sse;
 pub mod stored;
 pub mod text_patches;
 pub mod throttle;
+pub mod undo;
 
 use crate::report::Card;
 
@@ -265,7 +266,7 @@ mod tests {
             new_text: "x\nn".to_owned(),
             ..FileDiff::default()
         };
-        let meta = RecordMeta { diffs: vec![diff], files: Vec::new() };
+        let meta = RecordMeta { diffs: vec![diff], ..RecordMeta::default() };
         let result =
             LoggedResult { call_id, call_seq: 0, ok: true, text: "ok", error: None, meta: Some(&meta) };
         dsh::result_line(stamp(seq), &result)

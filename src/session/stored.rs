@@ -172,7 +172,7 @@ fn counted(diff: FileDiff) -> FileDiff {
 /// Returns the card's entry for a file of hunkwise's own record.
 fn recorded_file(file: RecordFile, diffs: &[FileDiff]) -> CardFile {
     // Of content that is not text, or too large, no lines are counted: then what would undo it tells that there is some.
-    let has_change = file.added + file.removed > 0 || !file.undo.is_empty();
+    let has_change = file.added + file.removed > 0 || !file.undo.is_empty() || file.no_undo.is_some();
     let is_drawn = !has_change || diffs.iter().any(|diff| diff.path == file.path);
     CardFile {
         path: file.path,
@@ -388,6 +388,12 @@ mod tests {
             removed: 0,
             matches: Vec::new(),
             undo: Vec::new(),
+            no_undo: None,
+            replaced: None,
+            made_folders: 0,
+            link: false,
+            path_base64: None,
+            from_base64: None,
         };
         let undo = crate::report::UndoSplice { offset: 0, old: String::new(), new_length: 3 };
         let files = vec![

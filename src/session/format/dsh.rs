@@ -30,6 +30,7 @@ use crate::report::FileDiff;
 use crate::report::Operation;
 use crate::report::RecordFile;
 use crate::report::RecordMeta;
+use crate::report::UndoneCall;
 use crate::session::event::Begin;
 use crate::session::event::CallEvent;
 use crate::session::event::CallKey;
@@ -49,6 +50,9 @@ use super::stream::Say;
 
 /// The version that hunkwise writes, and the newest whose header is read without a note.
 const VERSION: u64 = 0;
+
+/// What every header begins with.
+const HEADER_START: &[u8] = br#"{"type":"session""#;
 
 /// How many questions to the user may be open at once; more are not remembered.
 const OPEN_QUESTIONS_CAP: usize = 1024;
@@ -212,10 +216,77 @@ pub(super) fn is_row(line: &[u8]) -> bool {
     }
 }
 
-/// Returns the `seq` of a row, to continue the numbering of a log; none of a header or of what is no row.
-pub fn last_seq(line: &[u8]) -> Option<u64> {
+/// Returns the `seq` of a row and its turn, to continue the numbering of a log; none of a header or of what is no row.
+pub fn numbers(line: &[u8]) -> (Option<u64>, Option<u64>) {
+    let row: Option<Row<'_>> = std::str::from_utf8(line).ok().and_then(|text| object(text).ok());
+    let Some(row) = row else { return (None, None) };
+    (lenient(row.seq), lenient::<TurnRow<'_>>(row.data).and_then(|data| lenient(data.turn)))
+}
+
+/// Returns the version that a header names; none of any other line.
+fn header_version(line: &[u8]) -> Option<u64> {
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     let row: Row<'_> = object(std::str::from_utf8(line).ok()?).ok()?;
-    lenient(row.seq)
+    (row.kind == "session").then(|| lenient(row.version).unwrap_or_default())
+}
+
+/// Why nothing may be appended to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AppendError {
+    /// It is another kind of file.
+    #[error("it is not a session log of this program")]
+    NotALog,
+    /// Its header is of a later version, whose rules this program does not know.
+    #[error("its version is {0}, and this program writes version {VERSION}")]
+    Newer(u64),
+}
+
+/// Tells whether a file is a log that rows of this program may follow, by its first bytes and its last whole line.
+/// `false`: nothing is in it yet but, at most, a header that was cut short, so a header comes first.
+///
+/// A log whose header is lost is continued as it is.
+///
+/// # Errors
+/// Says why nothing may be appended.
+pub fn continues(first_bytes: &[u8], last_line: Option<&[u8]>) -> Result<bool, AppendError> {
+    let Some(last_line) = last_line else {
+        let torn = first_bytes.trim_ascii();
+        let is_header = torn.starts_with(HEADER_START) || HEADER_START.starts_with(torn);
+        return if is_header { Ok(false) } else { Err(AppendError::NotALog) };
+    };
+    let mut lines = first_bytes.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let first = lines.next().unwrap_or_default();
+    match header_version(first) {
+        Some(version) if version > VERSION => Err(AppendError::Newer(version)),
+        Some(_) => Ok(true),
+        None if is_row(first) || lines.any(is_row) || is_row(last_line) => Ok(true),
+        None if first.is_empty() => Ok(false),
+        None => Err(AppendError::NotALog),
+    }
+}
+
+/// What taking a call back needs of its result, beside what the event says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ResultRow {
+    /// The number of the row.
+    pub seq: Option<u64>,
+    /// How many files the record has entries for; none where it holds hunks only.
+    pub recorded_files: Option<usize>,
+    /// The calls that it took back.
+    pub undoes: Vec<UndoneCall>,
+}
+
+/// Reads what [`Dsh::read`] does not say of a `tool/result`.
+pub fn result_row(text: &str) -> Option<ResultRow> {
+    let row: Row<'_> = object(text).ok()?;
+    let data: ResultData<'_> = data(&row).ok()?;
+    let meta: MetaRow<'_> = data.meta.and_then(|meta| object(meta.get()).ok()).unwrap_or_default();
+    Some(ResultRow {
+        seq: lenient(row.seq),
+        recorded_files: lenient::<Vec<&RawValue>>(meta.files).map(|files| files.len()),
+        undoes: lenient(meta.undoes).unwrap_or_default(),
+    })
 }
 
 /// Tells whether a `tool/result` names a call that matters; if that can't be told, it says yes.
@@ -322,6 +393,12 @@ struct Row<'a> {
 }
 
 #[derive(Deserialize)]
+struct TurnRow<'a> {
+    #[serde(borrow)]
+    turn: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
 struct Mark {
     inherited: Option<bool>,
 }
@@ -409,6 +486,8 @@ struct MetaRow<'a> {
     operation: Option<&'a RawValue>,
     #[serde(borrow)]
     files: Option<&'a RawValue>,
+    #[serde(borrow)]
+    undoes: Option<&'a RawValue>,
 }
 
 /// A hunk as logged. The first five fields decide whether it is one; the others are hunkwise's own and only count if
@@ -1077,7 +1156,7 @@ mod tests {
              \"message\":{\"source\":{\"kind\":\"tool\",\"callId\":\"h-1\"},\
              \"content\":[{\"type\":\"tool-result\",\"toolCallId\":\"h-1\",\
              \"content\":[{\"type\":\"text\",\"text\":\"done\"}],\"isError\":false}],\
-             \"role\":\"user\",\"id\":\"h-1-result\"},\"meta\":{\"diffs\":[]}},\
+             \"role\":\"user\",\"id\":\"h-1-result\"},\"meta\":{\"diffs\":[],\"files\":[]}},\
              \"sourceEventSeqs\":[0],\"surfaceOp\":\"append\"}\n"
         );
     }
@@ -1105,16 +1184,45 @@ mod tests {
         );
         let result = result_of(&line);
         assert_eq!((result.status, result.message.as_deref()), (CardStatus::Failed, Some("no")));
-        assert_eq!(last_seq(line.as_bytes()), Some(9));
+        assert_eq!(numbers(line.as_bytes()).0, Some(9));
     }
 
     #[test]
     fn numbering_continues_from_events_only() {
-        assert_eq!(last_seq(&call_line(stamp(41), "c", "edit", "{}")), Some(41));
-        assert_eq!(last_seq(&header_line("s", 1, "/w")), None);
-        assert_eq!(last_seq(br#"{"type":"tool/call","seq":4"#), None);
-        assert_eq!(last_seq(b"\xFF"), None);
+        assert_eq!(numbers(&call_line(stamp(41), "c", "edit", "{}")), (Some(41), Some(1)));
+        assert_eq!(numbers(&header_line("s", 1, "/w")), (None, None));
+        assert_eq!(numbers(br#"{"type":"tool/call","seq":4"#), (None, None));
+        assert_eq!(numbers(b"\xFF"), (None, None));
         assert!(is_row(header_line("s", 1, "/w").trim_ascii_end()));
+    }
+
+    #[test]
+    fn only_logs_are_continued() {
+        let header = header_line("s", 1, "/w");
+        let row = call_line(stamp(41), "c", "edit", "{}");
+        let check = |bytes: &[u8], expected: Result<bool, AppendError>| {
+            let last = bytes.split_inclusive(|&byte| byte == b'\n').rfind(|line| line.ends_with(b"\n"));
+            let last = last.map(|line| &line[..line.len() - 1]);
+            assert_eq!(continues(bytes, last), expected, "{}", bytes.escape_ascii());
+        };
+        check(b"", Ok(false));
+        check(b"\n\n", Ok(false));
+        check(&header, Ok(true));
+        check(&row, Ok(true));
+        // A header that was cut short comes anew; a row that was, is a line of its own.
+        check(&header[..header.len() - 1], Ok(false));
+        check(br#"{"type":"ses"#, Ok(false));
+        check(&[br#"{"type":"ses"#, b"\n".as_slice(), &header, &row].concat(), Ok(true));
+        check(&[&header[..], b"{\"type\":\"tool/ca"].concat(), Ok(true));
+        check(&[&[0; 100][..], b"\n", &row].concat(), Ok(true));
+        check(b"# Notes\n", Err(AppendError::NotALog));
+        check(b"notes", Err(AppendError::NotALog));
+        check(b"{\"type\":\"user\",\"uuid\":\"1\"}\n", Err(AppendError::NotALog));
+        let newer = String::from_utf8(header.clone()).unwrap().replace(r#""version":0"#, r#""version":99"#);
+        check(newer.as_bytes(), Err(AppendError::Newer(99)));
+        check(&[newer.as_bytes(), &row].concat(), Err(AppendError::Newer(99)));
+        // Where the first line is too long to be seen whole, the last one tells.
+        assert_eq!(continues(&row[..40], Some(&row[..row.len() - 1])), Ok(true));
     }
 
     proptest! {
@@ -1136,7 +1244,7 @@ mod tests {
         #[test]
         fn written_records_are_read_back(path: String, old_text: Option<String>, new_text: String, ok: bool) {
             let diff = FileDiff { path, old_text, new_text, old_start: Some(1), ..FileDiff::default() };
-            let meta = RecordMeta { diffs: vec![diff], files: Vec::new() };
+            let meta = RecordMeta { diffs: vec![diff], ..RecordMeta::default() };
             let logged =
                 LoggedResult { call_id: "c", call_seq: 0, ok, text: "t", error: None, meta: Some(&meta) };
             prop_assert_eq!(result_of(&text(result_line(stamp(1), &logged))).diffs, meta.diffs);
