@@ -175,10 +175,62 @@ fn replay_a_log_with_5_percent_edits(bencher: Bencher<'_, '_>) {
         };
         log.extend(dsh::result_line(stamp, &result));
     }
-    bencher.counter(BytesCount::of_slice(&log)).bench(|| {
+    bench_replay(bencher, Format::Dsh, &log);
+}
+
+/// As transcripts are: of forty lines two are an edit, the others prose, files that were read, commands and hooks.
+#[divan::bench]
+fn replay_a_transcript_with_5_percent_edits(bencher: Bencher<'_, '_>) {
+    let common = r#""isSidechain":false,"userType":"external","cwd":"/w","sessionId":"s","version":"2.1.39""#;
+    let file = (0..60).map(|index| format!("{}\\n", line(index))).collect::<String>();
+    let call = |id: &str, tool: &str, input: &str| {
+        format!(
+            r#"{{"parentUuid":"u",{common},"message":{{"id":"m","role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"{tool}","input":{input}}}],"stop_reason":null}},"type":"assistant","uuid":"u"}}{}"#,
+            "\n"
+        )
+    };
+    let result = |id: &str, told: &str| {
+        format!(
+            r#"{{"parentUuid":"u",{common},"type":"user","message":{{"role":"user","content":[{{"tool_use_id":"{id}","type":"tool_result","content":"{file}"}}]}},"uuid":"u","toolUseResult":{told}}}{}"#,
+            "\n"
+        )
+    };
+    let prose = format!(
+        r#"{{"parentUuid":"u",{common},"message":{{"id":"m","role":"assistant","content":[{{"type":"text","text":"{file}"}}]}},"type":"assistant","uuid":"u"}}{}"#,
+        "\n"
+    );
+    let hook = format!(
+        r#"{{"parentUuid":"u",{common},"type":"progress","data":{{"type":"hook_progress","command":"{}"}},"uuid":"u"}}{}"#,
+        "x".repeat(400),
+        "\n"
+    );
+    let others = [
+        prose,
+        call("other", "Read", r#"{"file_path":"/w/b"}"#),
+        result("other", &format!(r#"{{"type":"text","file":{{"content":"{file}"}}}}"#)),
+        call("other", "Bash", r#"{"command":"cargo test"}"#),
+        result("other", r#"{"stdout":"","stderr":""}"#),
+    ]
+    .concat()
+        + &hook.repeat(4);
+    let mut log = String::new();
+    for index in 0..500 {
+        let id = format!("toolu_{index}");
+        log += &call(&id, "Edit", r#"{"file_path":"/w/a","old_string":"two","new_string":"2"}"#);
+        log += &others.repeat(4);
+        log += &result(
+            &id,
+            r#"{"filePath":"/w/a","oldString":"two","newString":"2","originalFile":"","structuredPatch":[{"oldStart":1,"oldLines":3,"newStart":1,"newLines":3,"lines":[" one","-two","+2"," three"]}]}"#,
+        );
+    }
+    bench_replay(bencher, Format::ClaudeCode, log.as_bytes());
+}
+
+fn bench_replay(bencher: Bencher<'_, '_>, format: Format, log: &[u8]) {
+    bencher.counter(BytesCount::of_slice(log)).bench(|| {
         let mut cards = 0;
-        let mut replay = Replay::new(ReplayOptions::new(Format::Dsh));
-        for block in black_box(&log).chunks(1 << 20) {
+        let mut replay = Replay::new(ReplayOptions::new(format));
+        for block in black_box(log).chunks(1 << 20) {
             replay.push(block, &mut |_| cards += 1);
         }
         replay.finish(&mut |_| cards += 1);

@@ -10,9 +10,9 @@ use hunkwise::session::ReplayOptions;
 use hunkwise::session::format::Format;
 use libfuzzer_sys::fuzz_target;
 
-fn cards(blocks: &[&[u8]]) -> Vec<Card> {
+fn cards(format: Format, blocks: &[&[u8]]) -> Vec<Card> {
     let mut cards = Vec::new();
-    let mut replay = Replay::new(ReplayOptions::new(Format::Dsh));
+    let mut replay = Replay::new(ReplayOptions::new(format));
     for block in blocks {
         replay.push(block, &mut |card| cards.push(card));
     }
@@ -21,10 +21,11 @@ fn cards(blocks: &[&[u8]]) -> Vec<Card> {
 }
 
 fuzz_target!(|input: &[u8]| {
-    let Some((&cut, log)) = input.split_first() else { return };
-    let cut = usize::from(cut).min(log.len());
-    let whole = cards(&[log]);
-    assert_eq!(cards(&[&log[..cut], &log[cut..]]), whole);
+    let [format, cut, log @ ..] = input else { return };
+    let format = Format::ALL[usize::from(*format) % Format::ALL.len()];
+    let cut = usize::from(*cut).min(log.len());
+    let whole = cards(format, &[log]);
+    assert_eq!(cards(format, &[&log[..cut], &log[cut..]]), whole);
     for card in &whole {
         for width in [0, 20, 80] {
             let mut out = Vec::new();

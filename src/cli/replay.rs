@@ -86,7 +86,8 @@ fn replay<R: Read>(
         Some(format) => format,
         None => detect(&head[..head.len().min(DETECT_BYTES)]).map_err(|error| {
             let problem = Problem::new(Code::Malformed, format!("{}: {error}", path.display()));
-            Fail::new(problem.with_hint("--format names the format: dsh"))
+            let hint = format!("--format names the format: {}", format_names());
+            Fail::new(problem.with_hint(hint))
         })?,
     };
     let mut replay = Replay::new(ReplayOptions::new(format));
@@ -103,9 +104,12 @@ fn replay<R: Read>(
     Ok(replay.finish(&mut emit))
 }
 
+fn format_names() -> String {
+    Format::ALL.map(Format::name).join(", ")
+}
+
 fn unknown_format(name: &str) -> Fail {
-    let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-    Fail::usage(format!("unknown log format '{name}': there are auto, {}", names.join(", ")))
+    Fail::usage(format!("unknown log format '{name}': there are auto, {}", format_names()))
 }
 
 /// Says what a log held beside its cards; returns whether all of it was understood.

@@ -45,6 +45,16 @@ pub struct Begin<'a> {
     pub place: Place,
 }
 
+/// Within what the ids of calls tell them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IdScope {
+    /// One turn: the same id and request in another turn is another call.
+    #[default]
+    Turn,
+    /// The whole log: the same id and request is a copy, wherever it stands.
+    Log,
+}
+
 /// What a call asks for, as the log holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Request<'a> {
@@ -184,6 +194,8 @@ pub struct CallResult {
     pub status: CardStatus,
     /// The text of the result, as the model was shown it.
     pub message: Option<String>,
+    /// What a reader of the card should know, whatever became of the call.
+    pub notes: Vec<String>,
     /// What the log says of each file that was changed; empty if it holds only `diffs`, or nothing.
     pub changes: Vec<FileChange>,
     /// The applied hunks, where the log has them as hunkwise does; empty if it holds none, or none that are whole.
@@ -202,6 +214,7 @@ impl CallResult {
             place,
             status,
             message: None,
+            notes: Vec::new(),
             changes: Vec::new(),
             diffs: Vec::new(),
             operation: None,

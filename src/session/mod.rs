@@ -126,7 +126,7 @@ impl Replay {
     pub fn new(options: ReplayOptions) -> Self {
         let cards = Cards {
             format: options.format,
-            pairs: Pairs::default(),
+            pairs: Pairs::new(options.format.id_scope()),
             first_folder: None,
             folder: None,
             summary: ReplaySummary::default(),
@@ -378,6 +378,40 @@ mod tests {
         let (cards, summary) = replay(&[&b"bad\n".repeat(3 * LISTED_CAP)], 1000);
         assert_eq!((cards.len(), summary.bad_lines.len()), (0, LISTED_CAP));
         assert_eq!(summary.bad_line_count, 3 * LISTED_CAP);
+    }
+
+    /// The cards where every line is read, also those that tell of no edit.
+    fn replay_without_skimming(format: Format, log: &[u8]) -> Vec<Card> {
+        let Replay { frame: _, reader: Reader { log: mut log_reader, mut cards } } =
+            Replay::new(ReplayOptions::new(format));
+        let mut drawn = Vec::new();
+        for (index, line) in log.split(|&byte| byte == b'\n').enumerate() {
+            let text = readable(line).text;
+            // A blank line, or one that is cut off, is none.
+            let _ = log_reader
+                .read(&text, index + 1, &mut |event| cards.take(event, &mut |card| drawn.push(card)));
+        }
+        for call in std::mem::take(&mut cards.pairs).finish() {
+            cards.draw(call, None, &mut |card| drawn.push(card));
+        }
+        drawn
+    }
+
+    #[test]
+    fn lines_that_are_skipped_would_change_nothing() {
+        let claude = [
+            include_str!("../../tests/logs/claude/early.jsonl"),
+            include_str!("../../tests/logs/claude/resumed.jsonl"),
+            include_str!("../../tests/logs/claude/stream.jsonl"),
+            include_str!("../../tests/logs/claude/transcript.jsonl"),
+        ];
+        for log in claude {
+            let mut cards = Vec::new();
+            let mut replay = Replay::new(ReplayOptions::new(Format::ClaudeCode));
+            replay.push(log.as_bytes(), &mut |card| cards.push(card));
+            replay.finish(&mut |card| cards.push(card));
+            assert_eq!(replay_without_skimming(Format::ClaudeCode, log.as_bytes()), cards);
+        }
     }
 
     /// One random change of a log.

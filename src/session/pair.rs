@@ -13,6 +13,7 @@ use crate::patch::args::spelling::Family;
 
 use super::event::Begin;
 use super::event::CallResult;
+use super::event::IdScope;
 use super::event::Place;
 use super::event::Request;
 
@@ -59,6 +60,7 @@ pub struct Call {
 /// The calls that are open, and what is needed to tell copies.
 #[derive(Debug)]
 pub struct Pairs {
+    id_scope: IdScope,
     /// The open calls, in their order.
     open: BTreeMap<u64, Call>,
     order_by_id: HashMap<String, u64, FixedState>,
@@ -81,8 +83,14 @@ impl Default for Pairs {
 }
 
 impl Pairs {
+    /// Begins a log.
+    pub fn new(id_scope: IdScope) -> Self {
+        Pairs { id_scope, ..Pairs::default() }
+    }
+
     fn with_caps(held_cap_bytes: usize, remembered_cap: usize) -> Self {
         Pairs {
+            id_scope: IdScope::default(),
             open: BTreeMap::new(),
             order_by_id: HashMap::default(),
             next_order: 0,
@@ -108,16 +116,18 @@ impl Pairs {
 
     /// Takes a call in; one of a tool that edits nothing is dropped.
     ///
-    /// The same id with the same turn, tool and arguments is a copy. An id that comes again with anything else is
+    /// The same id with the same tool and arguments, in the same [`IdScope`], is a copy. An id that comes again with anything else is
     /// another call: some models count their calls anew in every turn, and an edit must not vanish for that.
     pub fn begin(&mut self, begin: Begin<'_>) {
         if !may_edit(&begin) {
             return;
         }
-        let prints = [
-            print_of(&begin.call_id),
-            print_of(&(&begin.call_id, &begin.tool, &begin.request, begin.place.turn)),
-        ];
+        let turn = match self.id_scope {
+            IdScope::Turn => begin.place.turn,
+            IdScope::Log => None,
+        };
+        let prints =
+            [print_of(&begin.call_id), print_of(&(&begin.call_id, &begin.tool, &begin.request, turn))];
         if self.seen.contains(&prints[1]) {
             self.duplicates += 1;
             return;
@@ -252,6 +262,18 @@ mod tests {
         pairs.begin(begin("a", "edit", "2"));
         assert!(pairs.end(&result("a")).is_some());
         assert_eq!(pairs.duplicates(), 2);
+    }
+
+    #[test]
+    fn a_later_turn_makes_another_call_only_where_ids_are_of_a_turn() {
+        for (scope, wanted) in [(IdScope::Turn, 2), (IdScope::Log, 1)] {
+            let mut pairs = Pairs::new(scope);
+            for turn in [1, 2] {
+                let place = Place { turn: Some(turn), ..Place::default() };
+                pairs.begin(Begin { place, ..begin("a", "edit", "1") });
+            }
+            assert_eq!((pairs.duplicates(), ids(pairs).len()), (2 - wanted, wanted), "{scope:?}");
+        }
     }
 
     #[test]

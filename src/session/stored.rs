@@ -100,6 +100,7 @@ fn message_of(
     let refusal = call.refusal.as_ref().filter(|_| status == CardStatus::Rejected && answer.is_none());
     notes.extend(refusal.map(|refusal| format!("approval: {refusal}")));
     notes.splice(0..0, answer);
+    notes.extend(result.into_iter().flat_map(|result| result.notes.iter().cloned()));
     (!notes.is_empty()).then(|| notes.join("\n"))
 }
 

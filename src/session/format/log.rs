@@ -3,6 +3,7 @@
 use crate::session::event::CallEvent;
 
 use super::Format;
+use super::claude_code::ClaudeCode;
 use super::dsh;
 use super::dsh::Dsh;
 
@@ -11,6 +12,8 @@ use super::dsh::Dsh;
 pub enum LogReader {
     /// DeepSeek Harness, and hunkwise itself.
     Dsh(Dsh),
+    /// Claude Code.
+    ClaudeCode(Box<ClaudeCode>),
 }
 
 impl LogReader {
@@ -18,6 +21,7 @@ impl LogReader {
     pub fn new(format: Format) -> Self {
         match format {
             Format::Dsh => LogReader::Dsh(Dsh::default()),
+            Format::ClaudeCode => LogReader::ClaudeCode(Box::default()),
         }
     }
 
@@ -25,6 +29,7 @@ impl LogReader {
     pub fn proposes(&self, line: &[u8], knows: &dyn Fn(&str) -> bool) -> bool {
         match self {
             LogReader::Dsh(_) => dsh::proposes(line, knows),
+            LogReader::ClaudeCode(claude) => claude.proposes(line, knows),
         }
     }
 
@@ -40,6 +45,7 @@ impl LogReader {
     ) -> Result<(), serde_json::Error> {
         match self {
             LogReader::Dsh(dsh) => dsh.read(text, line, emit),
+            LogReader::ClaudeCode(claude) => claude.read(text, line, emit),
         }
     }
 
@@ -47,6 +53,7 @@ impl LogReader {
     pub fn unknown_events(&self) -> usize {
         match self {
             LogReader::Dsh(dsh) => dsh.unknown_events(),
+            LogReader::ClaudeCode(claude) => claude.unknown_events(),
         }
     }
 
@@ -54,6 +61,8 @@ impl LogReader {
     pub fn inherited_calls(&self) -> usize {
         match self {
             LogReader::Dsh(dsh) => dsh.inherited_calls(),
+            // A fork's log repeats the calls of its parent, and the parent's log may be gone.
+            LogReader::ClaudeCode(_) => 0,
         }
     }
 }

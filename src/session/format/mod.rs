@@ -20,6 +20,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use thiserror::Error;
 
+use crate::session::event::IdScope;
+
 /// How much of an input [`detect`] looks at.
 pub const DETECT_BYTES: usize = 64 << 10;
 
@@ -31,16 +33,28 @@ const DETECT_LINES: usize = 20;
 pub enum Format {
     /// DeepSeek Harness, plain JSON Lines; also hunkwise's own log.
     Dsh,
+    /// Claude Code: transcripts and stream-json.
+    ClaudeCode,
 }
 
 impl Format {
     /// Every format, in the order of the help.
-    pub const ALL: [Format; 1] = [Format::Dsh];
+    pub const ALL: [Format; 2] = [Format::Dsh, Format::ClaudeCode];
 
     /// Returns the name for `--format` and for cards.
     pub fn name(self) -> &'static str {
         match self {
             Format::Dsh => "dsh",
+            Format::ClaudeCode => "claude",
+        }
+    }
+
+    /// Returns within what the ids of calls tell them apart.
+    pub fn id_scope(self) -> IdScope {
+        match self {
+            // Some models count their calls anew in every turn.
+            Format::Dsh => IdScope::Turn,
+            Format::ClaudeCode => IdScope::Log,
         }
     }
 
@@ -90,8 +104,14 @@ pub fn detect(first_bytes: &[u8]) -> Result<Format, DetectError> {
         return Err(DetectError::Sqlite);
     }
     let head = &first_bytes[..first_bytes.len().min(DETECT_BYTES)];
-    let mut lines = head.split(|&byte| byte == b'\n').take(DETECT_LINES);
-    if lines.any(dsh::is_row) { Ok(Format::Dsh) } else { Err(DetectError::Unknown) }
+    let has = |is_row: fn(&[u8]) -> bool| head.split(|&byte| byte == b'\n').take(DETECT_LINES).any(is_row);
+    if has(dsh::is_row) {
+        return Ok(Format::Dsh);
+    }
+    if has(claude_code::is_row) {
+        return Ok(Format::ClaudeCode);
+    }
+    Err(DetectError::Unknown)
 }
 
 /// Appends a value as JSON.
@@ -145,6 +165,7 @@ mod tests {
         check(b"torn\n{\"type\":\"tool/call\",\"seq\":3,\"data\":{}}\n", Ok(Format::Dsh));
         check(b"{\"type\":\"session\",\"version\":3,\"timestamp\":\"2026\"}\n", Err(DetectError::Unknown));
         check(b"{\"type\":\"user\",\"uuid\":\"1\"}\n", Err(DetectError::Unknown));
+        check(b"{\"type\":\"summary\",\"summary\":\"s\",\"leafUuid\":\"1\"}\n", Ok(Format::ClaudeCode));
         check(b"", Err(DetectError::Unknown));
         check(b"\x1F\x8B\x08", Err(DetectError::Gzip));
         check(b"SQLite format 3\0", Err(DetectError::Sqlite));

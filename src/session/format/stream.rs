@@ -14,7 +14,7 @@ use super::Text;
 use super::acp::Acp;
 use super::anthropic;
 use super::anthropic::Message;
-use super::claude_code;
+use super::claude_code::live as claude_code;
 use super::codex;
 use super::dsh;
 use super::gemini::Gemini;

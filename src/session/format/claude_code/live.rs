@@ -1,16 +1,17 @@
-//! Claude Code's `--output-format stream-json`, and the lines of its transcripts.
+//! The live stream of `--output-format stream-json`, and lines of a transcript that are fed as one.
 //!
 //! `stream_event` wraps an event of the Messages stream; the `assistant` line that follows repeats the call whole.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::Text;
-use super::anthropic;
-use super::anthropic::Message;
-use super::lenient;
-use super::stream::Say;
-use super::stream::group_of;
+use super::super::Text;
+use super::super::anthropic;
+use super::super::anthropic::Message;
+use super::super::lenient;
+use super::super::stream::Say;
+use super::super::stream::group_of;
+use super::skim::is_known;
 
 #[derive(Deserialize)]
 struct Row<'a> {
@@ -31,7 +32,7 @@ struct Whole<'a> {
 }
 
 /// Reads one payload; tells whether it is one of this stream.
-pub(super) fn read(text: &str, say: &mut Say<'_>) -> serde_json::Result<bool> {
+pub(in crate::session::format) fn read(text: &str, say: &mut Say<'_>) -> serde_json::Result<bool> {
     let row: Row<'_> = serde_json::from_str(text)?;
     // A sub-agent streams between the events of its parent.
     let group = row.parent_tool_use_id.as_deref().map_or(0, group_of);
@@ -43,24 +44,7 @@ pub(super) fn read(text: &str, say: &mut Say<'_>) -> serde_json::Result<bool> {
             let content = lenient::<Whole<'_>>(Some(message)).and_then(|message| message.content);
             anthropic::read_blocks(content, group, say);
         }
-        (
-            Some(
-                "assistant"
-                | "user"
-                | "system"
-                | "result"
-                | "summary"
-                | "progress"
-                | "attachment"
-                | "control_request"
-                | "control_response"
-                | "queue-operation"
-                | "file-history-snapshot"
-                | "stream_event",
-            ),
-            _,
-            _,
-        ) => {}
+        (Some(kind), _, _) if is_known(kind.as_bytes()) => {}
         _ => return Ok(false),
     }
     Ok(true)
