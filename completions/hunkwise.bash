@@ -123,7 +123,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__apply)
-            opts="-R -p -q -h -V --dialect --reverse --strip --allow-empty --transport --stop --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --allow-git-dir --root --color --json --quiet --help --version"
+            opts="-R -p -q -h -V --dialect --reverse --strip --allow-empty --transport --stop --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -158,6 +158,10 @@ _hunkwise() {
                     return 0
                     ;;
                 --max-text)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encoding)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -251,7 +255,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__edit)
-            opts="-q -h -V --old --old-file --new --new-file --args --replace-all --expect-count --expect-sha256 --dry-run --check --log --call-id --force --in-place --no-sync --max-text --allow-git-dir --root --color --json --quiet --help --version"
+            opts="-q -h -V --old --old-file --new --new-file --args --replace-all --expect-count --expect-sha256 --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -294,6 +298,10 @@ _hunkwise() {
                     return 0
                     ;;
                 --max-text)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encoding)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -531,7 +539,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__preview)
-            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --record --output --match --first-match --skip-applied --allow-overwrite --root --color --json --quiet --help --version"
+            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --encoding --record --output --match --first-match --skip-applied --allow-overwrite --root --color --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -547,6 +555,10 @@ _hunkwise() {
                     ;;
                 --transport)
                     COMPREPLY=($(compgen -W "auto text sse jsonl tape" -- "${cur}"))
+                    return 0
+                    ;;
+                --encoding)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --record)
@@ -725,7 +737,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__write)
-            opts="-q -h -V --content-file --if-absent --expect-sha256 --keep-style --dry-run --check --log --call-id --force --in-place --no-sync --max-text --allow-git-dir --root --color --json --quiet --help --version"
+            opts="-q -h -V --content-file --if-absent --expect-sha256 --keep-style --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -748,6 +760,10 @@ _hunkwise() {
                     return 0
                     ;;
                 --max-text)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encoding)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -54,6 +54,7 @@ text\t'The patch itself'
 sse\t'A model\'s stream as server-sent events; each call of a tool that edits files is one patch'
 jsonl\t'The same events as JSON Lines; also an agent\'s log while it is being written'
 tape\t'JSON Lines {"t":MILLISECONDS,"delta":"text"}, whose times stand for the clock'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l encoding -d 'The encoding of the files, as for apply' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l record -d 'Write the stream with its times to this file, as a tape' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l output -d 'How to print' -r -f -a "card\t'For people'
 json\t'JSON Lines, schema hunkwise/preview/v1'
@@ -95,6 +96,7 @@ context\t'A few context lines at the outer ends of a hunk may differ or be missi
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l log -d 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l call-id -d 'The id of the call in the log and in JSON; a log numbers its calls if it is absent' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l max-text -d 'Texts longer than this are left out of JSON: before and after are null, and opaque says why' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l encoding -d 'The encoding of the files, as the WHATWG names it, such as shift_jis or windows-1252; without it a byte order mark or the bytes tell, and where they only let guess it, nothing but ASCII is added' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
@@ -119,12 +121,13 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l expect-sha25
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l log -d 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l call-id -d 'The id of the call in the log and in JSON; a log numbers its calls if it is absent' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l max-text -d 'Texts longer than this are left out of JSON: before and after are null, and opaque says why' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l encoding -d 'The encoding of the files, as the WHATWG names it, such as shift_jis or windows-1252; without it a byte order mark or the bytes tell, and where they only let guess it, nothing but ASCII is added' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l if-absent -d 'Refuse if the file is there already'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l keep-style -d 'Convert line endings and byte order mark to those of the file that is replaced'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l keep-style -d 'Convert line endings, byte order mark and encoding to those of the file that is replaced'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l check -l dry-run -d 'Write nothing; say what would be done, with the same exit status'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l force -d 'Also change files that have no write permission'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l in-place -d 'Write through the file: keeps hard links and owner, but is not atomic'
@@ -144,6 +147,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l expect-sha256
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l log -d 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l call-id -d 'The id of the call in the log and in JSON; a log numbers its calls if it is absent' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l max-text -d 'Texts longer than this are left out of JSON: before and after are null, and opaque says why' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l encoding -d 'The encoding of the files, as the WHATWG names it, such as shift_jis or windows-1252; without it a byte order mark or the bytes tell, and where they only let guess it, nothing but ASCII is added' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'

@@ -454,7 +454,7 @@ mod logs {
             assert_eq!(drawn.contains("empty file"), is_empty, "{args:?} {drawn}");
             assert_eq!(drawn.contains("content not recorded"), !is_empty, "{args:?} {drawn}");
         };
-        check(&["write", "new"], b"caf\xE9", false);
+        check(&["write", "new"], b"\xFF\xFE\0\0c\0\0\0", false);
         check(&["write", "new"], b"a\0b", false);
         check(&["write", "new", "--max-text", "2"], b"too large\n", false);
         check(&["write", "new"], b"", true);

@@ -381,6 +381,42 @@ fn two_files() {
 }
 
 #[test]
+fn text_of_other_encodings_is_shown_as_text() {
+    let utf16 = |text: &str| {
+        let units = [0xFEFF].into_iter().chain(text.encode_utf16());
+        file(units.flat_map(u16::to_le_bytes).collect::<Vec<u8>>())
+    };
+    let old = tree(&[
+        ("guess", file(b"caf\xE9\nx\n")),
+        ("utf-16", utf16("é\r\nx\r\n")),
+        ("converted", utf16("é\n")),
+        ("not", file(b"\xFF\xFE\0\0a\0\0\0")),
+    ]);
+    let new = tree(&[
+        ("guess", file(b"caf\xE9\ny \xBD\n")),
+        ("utf-16", utf16("é\r\ny")),
+        ("converted", file("\u{FEFF}é\n")),
+        ("not", file(b"\xFF\xFE\0\0b\0\0\0")),
+    ]);
+    let folder = trees(&old, &new);
+    let check = |name: &str, stdout: &str| {
+        check(folder.path(), &[&format!("old/{name}"), &format!("new/{name}")], 1, stdout, "");
+    };
+    check(
+        "guess",
+        "● compare old/guess with new/guess  +1 -1\n   1  1 │   café\n   2    │ - x\n      2 │ + y ½\n",
+    );
+    check(
+        "utf-16",
+        "● compare old/utf-16 with new/utf-16  +1 -1\n  final newline removed\n   1  1 │   é\n   2    │ - x\n      2 │ + y\n",
+    );
+    check("converted", "● compare old/converted with new/converted\n  encoding utf-16le → utf-8\n");
+    check("not", "● compare old/not with new/not\n  binary, not shown: 8 bytes before, 8 bytes after\n");
+    // What a patch holds are bytes: git takes UTF-16 for binary, and the others for text.
+    check_round_trip(&old, &new);
+}
+
+#[test]
 fn standard_input_takes_the_name_of_the_other_side() {
     let folder = trees(&tree(&[("a", Node::Program(b"old\n".to_vec()))]), &Tree::new());
     let patch = |old, new| {

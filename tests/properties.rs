@@ -30,6 +30,7 @@ use hunkwise::session::ReplayOptions;
 use hunkwise::session::format::Format;
 use hunkwise::session::format::dsh;
 use hunkwise::session::format::tape::TapeReader;
+use hunkwise::text::Charset;
 use hunkwise::text::Document;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -54,7 +55,11 @@ fn fill(files: &Files, planner: &mut Planner, edit: &FileEdit) {
 }
 
 fn plan(files: &Files, parsed: &Parsed) -> Result<Plan, Vec<Problem>> {
-    let mut planner = Planner::new(Options::default());
+    plan_with(Options::default(), files, parsed)
+}
+
+fn plan_with(options: Options, files: &Files, parsed: &Parsed) -> Result<Plan, Vec<Problem>> {
+    let mut planner = Planner::new(options);
     let mut problems = Vec::new();
     for (index, edit) in parsed.patch.edits.iter().enumerate() {
         fill(files, &mut planner, edit);
@@ -239,7 +244,17 @@ fn previewed(
     piece: usize,
     interval_ms: u64,
 ) -> (Vec<Vec<FileDiff>>, Option<bool>) {
-    let mut live = Live::new(Input::text(Dialect::ApplyPatch), None, interval_ms, Some(Options::default()));
+    previewed_with(Options::default(), files, patch, piece, interval_ms)
+}
+
+fn previewed_with(
+    options: Options,
+    files: &Files,
+    patch: &[u8],
+    piece: usize,
+    interval_ms: u64,
+) -> (Vec<Vec<FileDiff>>, Option<bool>) {
+    let mut live = Live::new(Input::text(Dialect::ApplyPatch), None, interval_ms, Some(options));
     let mut last = Vec::new();
     let mut foretold = None;
     let mut fill = |planner: &mut Planner, edit: &FileEdit| fill(files, planner, edit);
@@ -422,6 +437,45 @@ proptest! {
         rebuilt.extend_from_slice(&old_lines[next..]);
         let new_lines: Vec<String> = split(&new).into_iter().map(|line| line.0).collect();
         prop_assert_eq!(rebuilt, new_lines);
+    }
+
+    /// A file in another encoding is edited as the same text in UTF-8 would be: the same places, hunks and previews, and
+    /// bytes that mean the same text.
+    #[test]
+    fn another_encoding_is_edited_as_utf8_is(
+        scene in scene().prop_filter("no change", Scene::changes),
+        label in prop::sample::select(vec!["utf-16le", "utf-16be", "windows-1252", "iso-8859-15", "gb18030"]),
+        piece in 1_usize..40,
+    ) {
+        let charset = Charset::for_label(label).expect("a label");
+        let scene = Scene { look: Look { has_bom: charset.is_utf16(), ..scene.look }, ..scene };
+        let encoded = |bytes: &[u8]| charset.encode(std::str::from_utf8(bytes).expect("UTF-8")).expect("a text that it has");
+        let options = Options { encoding: Some(charset), ..Options::default() };
+        let (files, others) = (vec![("f".to_owned(), scene.old())], vec![("f".to_owned(), encoded(&scene.old()))]);
+        let parsed = parse(scene.patch().as_bytes(), Dialect::ApplyPatch);
+        let (plan, other) = (plan(&files, &parsed), plan_with(options, &others, &parsed));
+        let patch = scene.patch();
+        let previews = (
+            previewed(&files, patch.as_bytes(), piece, 0),
+            previewed_with(options, &others, patch.as_bytes(), piece, 0),
+        );
+        prop_assert_eq!(previews.0, previews.1);
+        let (plan, other) = match (plan, other) {
+            (Err(problems), Err(others)) => {
+                prop_assert_eq!(problems, others);
+                return Ok(());
+            }
+            (plan, other) => (plan.expect("as in the other encoding"), other.expect("as in UTF-8")),
+        };
+        prop_assert_eq!(bytes_after(&other, 0), encoded(&bytes_after(&plan, 0)));
+        let detail = outcome::Detail { texts: true, max_text_bytes: usize::MAX };
+        let done = |plan| outcome::of_plan(plan, CommandName::Apply, false, detail).files.remove(0);
+        let (done, mut other) = (done(&plan), done(&other));
+        prop_assert_eq!(&other.encoding, &charset.name());
+        other.encoding.clone_from(&done.encoding);
+        other.before_sha256.clone_from(&done.before_sha256);
+        other.after_sha256.clone_from(&done.after_sha256);
+        prop_assert_eq!(other, done);
     }
 
     /// Two updates of one path are net one: their bytes, hunks and record are those of the whole change.

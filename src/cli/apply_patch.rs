@@ -92,6 +92,7 @@ fn change_args() -> ChangeArgs {
         in_place: false,
         no_sync: false,
         max_text: usize::MAX,
+        encoding: None,
         allow_git_dir: false,
     }
 }

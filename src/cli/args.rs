@@ -9,6 +9,7 @@ use clap::ValueEnum;
 
 use crate::patch::Dialect;
 use crate::report::Rung;
+use crate::text::Charset;
 
 use super::exit;
 
@@ -253,6 +254,9 @@ pub struct PreviewArgs {
     /// Look at no file: show only what the patch says, without line numbers
     #[arg(long)]
     pub no_locate: bool,
+    /// The encoding of the files, as for apply
+    #[arg(long, value_name = "NAME", value_parser = charset)]
+    pub encoding: Option<Charset>,
     /// Write the stream with its times to this file, as a tape
     #[arg(long, value_name = "TAPE")]
     pub record: Option<PathBuf>,
@@ -289,6 +293,10 @@ pub struct ChangeArgs {
     /// Texts longer than this are left out of JSON: before and after are null, and opaque says why
     #[arg(long, value_name = "BYTES", default_value_t = 10 << 20)]
     pub max_text: usize,
+    /// The encoding of the files, as the WHATWG names it, such as shift_jis or windows-1252; without it a byte order mark
+    /// or the bytes tell, and where they only let guess it, nothing but ASCII is added
+    #[arg(long, value_name = "NAME", value_parser = charset)]
+    pub encoding: Option<Charset>,
     /// Allow changes inside of .git, .hg and .jj
     #[arg(long)]
     pub allow_git_dir: bool,
@@ -349,7 +357,7 @@ pub struct WriteArgs {
     /// Refuse unless the file as it stands has this SHA-256
     #[arg(long, value_name = "HEX", value_parser = sha256)]
     pub expect_sha256: Option<Sha256Hex>,
-    /// Convert line endings and byte order mark to those of the file that is replaced
+    /// Convert line endings, byte order mark and encoding to those of the file that is replaced
     #[arg(long)]
     pub keep_style: bool,
     /// How files are written.
@@ -577,6 +585,12 @@ fn at_least_one(text: &str) -> Result<usize, String> {
         Ok(number) if number > 0 => Ok(number),
         _ => Err("give a number from 1 on".to_owned()),
     }
+}
+
+fn charset(label: &str) -> Result<Charset, String> {
+    Charset::for_label(label).ok_or_else(|| {
+        format!("give a name of the WHATWG Encoding Standard, such as {}", Charset::SOME_NAMES)
+    })
 }
 
 fn sha256(text: &str) -> Result<Sha256Hex, String> {

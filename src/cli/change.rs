@@ -126,7 +126,7 @@ pub fn carry_out(
     // From here on nobody else's commit comes between reading a file and writing it.
     let (journal, notes) = begin(&root, change)?;
     let read_since = now();
-    let mut planner = Planner::new(request.options);
+    let mut planner = Planner::new(Options { encoding: change.encoding, ..request.options });
     let mut problems: Vec<Problem> = request.refused.iter().cloned().collect();
     let edits = if problems.is_empty() { request.edits } else { &[] };
     for (index, edit) in edits.iter().enumerate() {

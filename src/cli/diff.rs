@@ -462,8 +462,12 @@ fn card(old: Option<&Version>, new: Option<&Version>, renamed: Option<u8>) -> Ca
         _ => format!("{} {path}", operation_word(operation)),
     };
     let documents = [old, new].map(|version| version.map(|version| &version.document));
-    let is_binary = documents.iter().flatten().any(|document| file_patch::is_binary(document));
-    let diffs = if is_binary { Vec::new() } else { hunks::compare(&path, documents[0], documents[1]) };
+    // Of two texts whose encoding nothing tells, the one is read as the other.
+    let alike = documents[0].zip(documents[1]).map(|(old, new)| new.clone().read_like(old));
+    let documents = [documents[0], alike.as_ref().or(documents[1])];
+    let is_binary = documents.iter().flatten().any(|document| document.is_binary());
+    let shown = documents.map(|document| document.filter(|_| !is_binary).map(Document::decoded));
+    let diffs = hunks::compare(&path, shown[0], shown[1]);
     let counts = diffs.iter().map(hunks::counts).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let mode = |version: Option<&Version>| version.map(|version| version.mode.to_owned());
     let eol = |document: Option<&Document>| document.map(eol_name);
@@ -477,6 +481,7 @@ fn card(old: Option<&Version>, new: Option<&Version>, renamed: Option<u8>) -> Ca
         // Contents that stay the same are not read.
         eol: (!is_binary && documents[0] != documents[1])
             .then(|| Change { before: eol(documents[0]), after: eol(documents[1]) }),
+        encoding: encodings(documents).filter(|_| !is_binary),
         mode: Some(Change { before: mode(old), after: mode(new) }),
         recorded: Recorded::Texts,
     };
@@ -487,6 +492,13 @@ fn card(old: Option<&Version>, new: Option<&Version>, renamed: Option<u8>) -> Ca
         (false, false) => None,
     };
     card_of(title, vec![file], diffs, message)
+}
+
+/// Returns the encodings of the two sides, if one of them is not UTF-8.
+fn encodings(documents: [Option<&Document>; 2]) -> Option<Change<String>> {
+    let name = |document: Option<&Document>| document.map(|document| document.encoding().name());
+    let is_utf8 = documents.iter().flatten().all(|document| document.is_utf8());
+    (!is_utf8).then(|| Change { before: name(documents[0]), after: name(documents[1]) })
 }
 
 fn binary_message(documents: [Option<&Document>; 2]) -> String {

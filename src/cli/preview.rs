@@ -12,6 +12,7 @@ use crate::disk::input::Blocks;
 use crate::disk::input::create_file;
 use crate::disk::root::Root;
 use crate::patch::FileEdit;
+use crate::plan::Options;
 use crate::plan::Planner;
 use crate::report::PreviewEvent;
 use crate::session::calls::CallOptions;
@@ -181,7 +182,7 @@ impl<'a> Run<'a> {
         let root = if args.no_locate { None } else { Some(change::open_root(&globals.root)?) };
         let options = CallOptions {
             interval_ms: args.interval,
-            locate: root.is_some().then(|| options(&args.matching)),
+            locate: root.is_some().then(|| Options { encoding: args.encoding, ..options(&args.matching) }),
             dialect: args.dialect.map(Into::into),
             text_patches: args.text_patches,
             keeps_ended: false,

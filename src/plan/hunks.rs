@@ -16,6 +16,7 @@ use crate::report::HunkMatch;
 use crate::report::Placement;
 use crate::report::Problem;
 use crate::report::Rung;
+use crate::text::Charset;
 use crate::text::Document;
 use crate::text::Splice;
 use crate::text::Splices;
@@ -24,6 +25,7 @@ use crate::text::document::UTF8_BOM;
 use super::choose::choose;
 use super::choose::offset_lines;
 use super::diagnose;
+use super::encode;
 use super::insert;
 use super::locate::Found;
 use super::locate::Miss;
@@ -170,11 +172,17 @@ fn plan_lines(
     first: usize,
     options: Options,
 ) -> Result<PlannedHunks, Vec<Problem>> {
+    let are_bytes = are_bytes_of(document, hunks);
+    let file = document;
+    let document = if are_bytes { file } else { file.decoded() };
     // Diffs take a byte order mark for a part of the first line; models leave it out.
     let names_bom = document.has_bom()
         && hunks.iter().any(|hunk| hunk.lines().any(|line| line.text.starts_with(UTF8_BOM)));
-    let document = &if names_bom { document.with_bom_as_text() } else { document.clone() };
-    let rules = Rules { most_lenient: options.most_lenient, appends: options.appends };
+    let is_text = file.has_lines_of_bytes() || !are_bytes;
+    let document = &if names_bom || !is_text { document.with_bom_as_text() } else { document.clone() };
+    // What is no text in UTF-8 has no blanks or quotes to be lenient with.
+    let most_lenient = if is_text { options.most_lenient } else { Rung::Exact };
+    let rules = Rules { most_lenient, appends: options.appends };
     let found = locate_all(document, hunks, rules);
     let chosen = choose(hunks, &found, options.takes_first);
     let mut planned = PlannedHunks::default();
@@ -211,11 +219,64 @@ fn plan_lines(
     if !problems.is_empty() {
         return Err(problems);
     }
-    let list = placed.into_iter().flat_map(|placed| placed.splices);
-    let list: Vec<Splice> =
-        list.filter(|splice| document.bytes()[splice.range.clone()] != splice.new).collect();
+    let changes = |splice: &Splice| document.bytes()[splice.range.clone()] != splice.new;
+    let mut list: Vec<Splice> = Vec::new();
+    if are_bytes || file.encoding().charset().is_none() {
+        list.extend(placed.into_iter().flat_map(|placed| placed.splices).filter(changes));
+    } else {
+        list.extend(in_bytes(file, placed, changes)?);
+    }
     planned.splices = Splices::new(list).unwrap_or_default();
     Ok(planned)
+}
+
+/// Turns the replacements of all hunks into those of the file's bytes.
+fn in_bytes(
+    file: &Document,
+    placed: Vec<Placed>,
+    changes: impl Fn(&Splice) -> bool,
+) -> Result<Vec<Splice>, Vec<Problem>> {
+    let owner = |placed: &Placed| (placed.number, placed.line_number);
+    let mut owned: Vec<((usize, usize), Splice)> = placed
+        .into_iter()
+        .flat_map(|placed| {
+            let owner = owner(&placed);
+            placed.splices.into_iter().map(move |splice| (owner, splice))
+        })
+        .filter(|(_, splice)| changes(splice))
+        .collect();
+    owned.sort_by_key(|(_, splice)| (splice.range.start, splice.range.end));
+    let (owners, list): (Vec<_>, Vec<_>) = owned.into_iter().unzip();
+    encode::to_bytes(file, list).map_err(|misfits| {
+        let mut problems: Vec<Problem> = misfits
+            .into_iter()
+            .map(|(index, problem)| {
+                let (number, line_number) = owners[index];
+                let line = (line_number > 0).then_some(line_number);
+                Problem { hunk: Some(number), line, ..problem }
+            })
+            .collect();
+        problems.sort_by_key(|problem| problem.hunk);
+        problems.dedup_by_key(|problem| problem.hunk);
+        problems
+    })
+}
+
+/// Tells whether the hunks hold lines of the file's own bytes, as a diff of such a file has them, and not text that
+/// stands for them.
+fn are_bytes_of(document: &Document, hunks: &[&LineHunk]) -> bool {
+    // Only a file that is not UTF-8 is asked for its charset; to guess that costs time.
+    if document.is_utf8() {
+        return false;
+    }
+    let is_utf16 = !document.has_lines_of_bytes();
+    let switches = document.encoding().charset().is_some_and(Charset::is_stateful);
+    let is_bytes = |text: &[u8]| {
+        std::str::from_utf8(text).is_err()
+            || is_utf16 && memchr::memchr(0, text).is_some()
+            || switches && memchr::memchr(0x1B, text).is_some()
+    };
+    hunks.iter().any(|hunk| hunk.lines().any(|line| is_bytes(line.text)))
 }
 
 /// A hunk at its place.
@@ -374,19 +435,25 @@ fn plan_replaces(document: &Document, hunks: &[Hunk]) -> Result<PlannedHunks, Ve
     for (index, hunk) in hunks.iter().enumerate() {
         let Hunk::Replace(request) = hunk else { continue };
         let now = current.as_ref().unwrap_or(document);
-        match replaced(now, request) {
-            Ok(splices) => {
-                planned.replacements = planned.replacements.map(|count| count + splices.list().len());
-                let first = splices.list().first().map_or(now.text_start(), |splice| splice.range.start);
+        let text = now.decoded();
+        let made = replaced(now, request).and_then(|splices| {
+            let places = splices.list().iter().map(|splice| splice.range.start).collect();
+            Ok((in_bytes_of(now, splices)?, places))
+        });
+        match made {
+            Ok((splices, places)) => {
+                let places: Vec<usize> = places;
+                planned.replacements = planned.replacements.map(|count| count + places.len());
+                let first = places.first().copied().unwrap_or(text.text_start());
                 planned.matches.push(HunkMatch {
                     edit: 0,
                     hunk: index + 1,
                     rung: Rung::Exact,
-                    old_start: line_index_at(now, document_line_start(now, first)) + 1,
+                    old_start: line_index_at(text, document_line_start(text, first)) + 1,
                     offset_lines: 0,
                 });
                 if index + 1 < hunks.len() {
-                    current = Some(Document::new(splices.apply(now.bytes())));
+                    current = Some(now.successor(splices.apply(now.bytes())));
                 }
                 planned.splices = planned.splices.then(splices);
             }
@@ -414,7 +481,7 @@ pub fn probe_replace(document: &Document, hunks: &[Hunk], last: &Replace) -> Res
     let looked = match replaced(document, &asked) {
         Err(problem) if problem.code == Code::HunkNotFound && hunks.len() > 1 => {
             match plan_replaces(document, &hunks[..hunks.len() - 1]) {
-                Ok(before) => replaced(&Document::new(before.splices.apply(document.bytes())), &asked),
+                Ok(before) => replaced(&document.successor(before.splices.apply(document.bytes())), &asked),
                 // Without all that comes before it, there is nothing to say.
                 Err(_) => return Ok(Placement::Unknown),
             }
@@ -429,8 +496,24 @@ pub fn probe_replace(document: &Document, hunks: &[Hunk], last: &Replace) -> Res
     }
 }
 
-fn replaced(document: &Document, request: &Replace) -> Result<Splices, Problem> {
-    let (old, new) = (lf(&request.old), lf(&request.new));
+/// Turns replacements of text into those of the file's bytes.
+fn in_bytes_of(file: &Document, splices: Splices) -> Result<Splices, Problem> {
+    if file.is_utf8() {
+        return Ok(splices);
+    }
+    match encode::to_bytes(file, splices.into_list()) {
+        Ok(list) => Ok(Splices::new(list).unwrap_or_default()),
+        Err(misfits) => Err(misfits.into_iter().map(|(_, problem)| problem).next().unwrap_or_else(|| {
+            Problem::new(Code::Unencodable, "the new text can't be written in the encoding of the file")
+        })),
+    }
+}
+
+/// Returns the replacements that a request makes in the file's text.
+fn replaced(file: &Document, request: &Replace) -> Result<Splices, Problem> {
+    let document = file.decoded();
+    let (old, new) = (encode::text_of(file, &request.old), encode::text_of(file, &request.new));
+    let (old, new) = (lf(&old), lf(&new));
     if old.is_empty() {
         return Err(
             Problem::new(Code::Malformed, "the old text is empty").with_hint("name the text to be replaced")
@@ -526,9 +609,19 @@ fn lf(text: &[u8]) -> Vec<u8> {
 
 fn add_final_newline(document: &Document, splices: &mut Splices) {
     let length = splices.postimage_len(document.bytes().len());
-    let last = splices.pieces(document.bytes()).last().and_then(|piece| piece.last().copied());
-    if length > document.text_start() && last.is_some_and(|byte| byte != b'\n') {
-        let ending = document.eol_counts().majority().to_vec();
+    let ending = document.eol_counts().majority();
+    let (is_open, ending) = match document.encoding().charset() {
+        None => {
+            let last = splices.pieces(document.bytes()).last().and_then(|piece| piece.last().copied());
+            (last.is_some_and(|byte| byte != b'\n'), ending.to_vec())
+        }
+        Some(charset) => {
+            let after = document.successor(splices.apply(document.bytes()));
+            let text = if ending == b"\n" { "\n" } else { "\r\n" };
+            (!after.has_final_newline(), charset.encode(text).unwrap_or_default())
+        }
+    };
+    if length > document.text_start() && is_open {
         let end = Splices::new(vec![Splice { range: length..length, new: ending }]).unwrap_or_default();
         *splices = std::mem::take(splices).then(end);
     }

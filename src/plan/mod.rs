@@ -3,6 +3,7 @@
 pub mod anchor;
 pub mod choose;
 pub mod diagnose;
+pub mod encode;
 pub mod fold;
 pub mod hunks;
 pub mod insert;

@@ -23,12 +23,14 @@ use crate::report::RecordFile;
 use crate::report::RecordMeta;
 use crate::report::ReplacedFile;
 use crate::report::UndoSplice;
+use crate::text::Charset;
 use crate::text::Document;
 use crate::text::Encoding;
 use crate::text::Eol;
 use crate::text::PathText;
 use crate::text::Splice;
 use crate::text::Splices;
+use crate::text::recode;
 
 use super::After;
 use super::FileState;
@@ -93,10 +95,19 @@ pub fn error_report(problems: Vec<Problem>) -> Option<ErrorReport> {
 pub fn diffs(path: &str, before: Option<&Document>, after: Option<&After>) -> Vec<FileDiff> {
     match (before, after) {
         (_, Some(After::Same)) => Vec::new(),
-        (Some(before), Some(After::Spliced(splices))) => hunks::from_splices(path, before, splices),
+        (Some(before), Some(After::Spliced(splices))) => match recode::to_text(before, splices) {
+            Some(splices) => hunks::from_splices(path, before.decoded(), &splices),
+            // Replaced bytes that are no text by themselves.
+            None => {
+                let after = before.successor(splices.apply(before.bytes()));
+                hunks::compare(path, Some(before.decoded()), Some(after.decoded()))
+            }
+        },
         (None, Some(After::Spliced(_))) => Vec::new(),
-        (before, Some(After::Whole(after))) => hunks::compare(path, before, Some(after)),
-        (before, None) => hunks::compare(path, before, None),
+        (before, Some(After::Whole(after))) => {
+            hunks::compare(path, before.map(Document::decoded), Some(after.decoded()))
+        }
+        (before, None) => hunks::compare(path, before.map(Document::decoded), None),
     }
 }
 
@@ -112,13 +123,14 @@ fn file_outcome(file: &PlannedFile, finds: &Finds, detail: Detail) -> FileOutcom
     };
     let opaque = opaque(before, after, detail);
     let whole = matches!(file.after, Some(After::Whole(_)) | None);
-    let diffs = if opaque.is_some() && (whole || opaque == Some(Opaque::Binary)) {
+    let diffs = if opaque == Some(Opaque::Binary) || opaque == Some(Opaque::TooLarge) && whole {
         Vec::new()
     } else {
         diffs(&path, before, file.after.as_ref())
     };
     let (added, removed) =
         diffs.iter().map(hunks::counts).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let encoding = after.or(before).map_or(Encoding::Utf8, Document::encoding);
     let text = |document: Option<&Document>| {
         let document = document.filter(|_| detail.texts && opaque.is_none())?;
         document.shown_text().map(Cow::into_owned)
@@ -134,7 +146,9 @@ fn file_outcome(file: &PlannedFile, finds: &Finds, detail: Detail) -> FileOutcom
         opaque,
         before_sha256: hash(before),
         after_sha256: hash(after),
-        encoding: after.or(before).map_or(Encoding::Utf8, Document::encoding).name().to_owned(),
+        encoding_before: encoding_before(before, after),
+        encoding_guessed: matches!(encoding, Encoding::Guessed(_)),
+        encoding: encoding.name(),
         eol: if detail.texts || whole {
             Change { before: before.map(eol), after: after.map(eol) }
         } else {
@@ -161,7 +175,9 @@ fn file_outcome(file: &PlannedFile, finds: &Finds, detail: Detail) -> FileOutcom
 /// without it the sides that a person is shown are compared hunk by hunk.
 fn spliced(file: &PlannedFile, before: Option<&Document>) -> Option<Document> {
     match (&file.after, before) {
-        (Some(After::Spliced(splices)), Some(before)) => Some(Document::new(splices.apply(before.bytes()))),
+        (Some(After::Spliced(splices)), Some(before)) => {
+            Some(before.successor(splices.apply(before.bytes())))
+        }
         _ => None,
     }
 }
@@ -174,13 +190,22 @@ fn is_replaced(file: &PlannedFile, before: Option<&Document>) -> bool {
 
 fn opaque(before: Option<&Document>, after: Option<&Document>, detail: Detail) -> Option<Opaque> {
     let sides = || before.into_iter().chain(after);
-    if sides().any(|document| document.encoding() != Encoding::Utf8) {
+    if sides().any(Document::is_binary) {
         Some(Opaque::Binary)
     } else if detail.texts && sides().any(|document| document.bytes().len() > detail.max_text_bytes) {
         Some(Opaque::TooLarge)
+    } else if detail.texts && !sides().all(Document::is_decodable) {
+        Some(Opaque::Undecodable)
     } else {
         None
     }
+}
+
+/// Returns the encoding before, if the file has another one now. Plain ASCII is text of nearly every encoding.
+fn encoding_before(before: Option<&Document>, after: Option<&Document>) -> Option<String> {
+    let (before, after) = (before?.encoding(), after?);
+    let stays_ascii = || before.charset().is_some_and(Charset::has_ascii) && after.bytes().is_ascii();
+    (before.name() != after.encoding().name() && !stays_ascii()).then(|| before.name())
 }
 
 fn eol(document: &Document) -> EolName {
@@ -249,6 +274,8 @@ fn record_file(file: &PlannedFile, reported: &FileOutcome, limit_undo_bytes: usi
         before_sha256: reported.before_sha256.clone(),
         after_sha256: reported.after_sha256.clone(),
         encoding: reported.encoding.clone(),
+        encoding_guessed: reported.encoding_guessed,
+        encoding_before: reported.encoding_before.clone(),
         eol: reported.eol,
         bom: reported.bom,
         final_newline: reported.final_newline,

@@ -20,7 +20,6 @@ use crate::patch::Content;
 use crate::patch::Existing;
 use crate::patch::FileEdit;
 use crate::patch::Hunk;
-use crate::patch::LineHunk;
 use crate::patch::LineKind;
 use crate::report::Code;
 use crate::report::HunkMatch;
@@ -28,7 +27,9 @@ use crate::report::Operation;
 use crate::report::Placement;
 use crate::report::Problem;
 use crate::report::Rung;
+use crate::text::Charset;
 use crate::text::Document;
+use crate::text::Encoding;
 use crate::text::PathText;
 use crate::text::Splices;
 use crate::text::document::UTF8_BOM;
@@ -40,6 +41,7 @@ use super::FoundFile;
 use super::Given;
 use super::Plan;
 use super::PlannedFile;
+use super::encode;
 use super::hunks;
 use super::state::Finds;
 
@@ -58,6 +60,8 @@ pub struct Options {
     pub appends: bool,
     /// A file that an update leaves without final newline gets one.
     pub adds_final_newline: bool,
+    /// The encoding of the files, whatever their bytes look like.
+    pub encoding: Option<Charset>,
 }
 
 impl Default for Options {
@@ -69,6 +73,7 @@ impl Default for Options {
             overwrites: false,
             appends: false,
             adds_final_newline: false,
+            encoding: None,
         }
     }
 }
@@ -213,10 +218,16 @@ impl Planner {
     pub fn give(&mut self, want: Want, given: Given) {
         let real = given.real.normalized();
         let is_link = given.link.is_some() && !want.follows_link;
+        let mut state = given.state;
+        if let (Some(charset), FileState::File(file)) = (self.options.encoding, &mut state)
+            && let Ok(document) = file.document.read_as(charset)
+        {
+            file.document = Arc::new(document);
+        }
         let index = *self.by_real.entry(real.clone()).or_insert_with(|| {
             self.entries.push(Entry {
                 real,
-                given: given.state,
+                given: state,
                 is_link,
                 now: Now::AsGiven,
                 finds: Finds::default(),
@@ -369,7 +380,7 @@ impl Planner {
         let document = if version.splices.is_empty() {
             origin
         } else {
-            Arc::new(Document::new(version.splices.apply(origin.bytes())))
+            Arc::new(origin.successor(version.splices.apply(origin.bytes())))
         };
         version.document = Some(Arc::clone(&document));
         Some(document)
@@ -379,8 +390,11 @@ impl Planner {
     fn readable(&mut self, index: usize, hunks: &[Hunk]) -> Result<Arc<Document>, Problem> {
         let path = self.entries[index].real.clone();
         let document = self.document(index).ok_or_else(|| not_a_file(&path, "gone"))?;
-        editable(&document, &path, hunks)?;
-        Ok(document)
+        editable(&document, &path, hunks, self.options.encoding)?;
+        Ok(match hunks.iter().any(cuts_or_encodes).then(|| document.with_switched_sets()).flatten() {
+            Some(document) => Arc::new(document),
+            None => document,
+        })
     }
 
     /// Tells whether a file that is there keeps new content out.
@@ -425,10 +439,15 @@ impl Planner {
             Err(problem) => return Err(problem),
         };
         self.expect_hash(index, edit)?;
-        let mut bytes = content.bytes.clone();
-        if let (true, Some(before)) = (content.keep_style, &before) {
-            bytes = in_style_of(before, bytes);
-        }
+        let bytes = match (&before, self.options.encoding) {
+            (Some(before), _) if content.keep_style => {
+                expect_encoding(before, &edit.path, self.options.encoding)?;
+                in_style_of(before, content.bytes.clone())
+            }
+            (_, Some(charset)) => encode::new_content(charset, content.bytes.clone()),
+            (_, None) => Ok(content.bytes.clone()),
+        };
+        let bytes = bytes.map_err(|problem| problem.with_path(edit.path.shown()))?;
         if let Some(before) = &before {
             let is_equal = before.bytes() == bytes;
             let passes_over = is_equal && self.options.skips_applied;
@@ -446,7 +465,15 @@ impl Planner {
         } else {
             self.expect_room(index, &edit.path)?;
         }
-        let document = Arc::new(Document::new(bytes));
+        let document = match (&before, self.options.encoding) {
+            (_, Some(charset)) => {
+                let document = Document::new(bytes);
+                document.read_as(charset).unwrap_or(document)
+            }
+            (Some(before), None) => before.replaced_by(bytes),
+            (None, None) => Document::new(bytes),
+        };
+        let document = Arc::new(document);
         self.set(
             index,
             number,
@@ -559,7 +586,7 @@ impl Planner {
         let now = self.document(source).map(|document| (self.version(source), document));
         let mut failed = Vec::new();
         for (mut version, document) in given.into_iter().chain(now) {
-            let planned = editable(&document, &edit.path, requested)
+            let planned = editable(&document, &edit.path, requested, self.options.encoding)
                 .map_err(one)
                 .and_then(|()| hunks::plan(&document, requested, 1, self.options));
             match planned {
@@ -848,8 +875,8 @@ impl Planner {
                     (_, Some(document)) => After::Whole(Arc::clone(document)),
                     // A copy of a file whose own path was made anew: its bytes are written whole.
                     (Some(origin), None) => {
-                        let bytes = version.splices.apply(self.found(origin)?.document.bytes());
-                        After::Whole(Arc::new(Document::new(bytes)))
+                        let origin = &self.found(origin)?.document;
+                        After::Whole(Arc::new(origin.successor(version.splices.apply(origin.bytes()))))
                     }
                     (None, None) => return None,
                 };
@@ -901,8 +928,11 @@ impl Version {
                 self.document = None;
             }
             None => {
-                let bytes = before.map_or(&[][..], Document::bytes);
-                self.document = Some(Arc::new(Document::new(splices.apply(bytes))));
+                let after = match before {
+                    Some(before) => before.successor(splices.apply(before.bytes())),
+                    None => Document::new(splices.apply(&[])),
+                };
+                self.document = Some(Arc::new(after));
             }
         }
     }
@@ -990,67 +1020,64 @@ fn not_a_file(path: &PathText, kind: &str) -> Problem {
         .with_path(path.shown())
 }
 
-fn editable(document: &Document, path: &PathText, hunks: &[Hunk]) -> Result<(), Problem> {
-    use crate::text::Encoding;
+fn editable(
+    document: &Document,
+    path: &PathText,
+    hunks: &[Hunk],
+    given: Option<Charset>,
+) -> Result<(), Problem> {
     if hunks.iter().all(|hunk| matches!(hunk, Hunk::Binary(_))) {
         return Ok(());
     }
+    expect_encoding(document, path, given)?;
+    if !document.is_binary() {
+        return Ok(());
+    }
     let problem = match document.encoding() {
-        Encoding::Utf8 => return Ok(()),
-        Encoding::Binary => {
-            Problem::new(Code::Binary, format!("{} is a binary file: it holds NUL bytes", path.shown()))
-                .with_hint("'write' replaces a binary file whole")
-        }
-        Encoding::Marked(name) => Problem::new(
+        Encoding::Unsupported(name) => Problem::new(
             Code::Unencodable,
-            format!("{} is encoded in {name}, which can't be edited yet", path.shown()),
+            format!("{} is encoded in {name}, which can't be edited", path.shown()),
         )
         .with_hint("convert it to UTF-8, or replace it whole with 'write'"),
-        // Whole lines are replaced as they are, if they are of the file's own encoding.
-        Encoding::Unknown if hunks.iter().all(|hunk| matches!(hunk, Hunk::Lines(_))) => {
-            if are_bytes_alike(hunks) {
-                return Ok(());
-            }
-            Problem::new(
-                Code::Unencodable,
-                format!("{} is not valid UTF-8, but the patch adds UTF-8 text to it", path.shown()),
-            )
-            .with_hint("write the added lines in the encoding of the file, or in ASCII")
-        }
-        Encoding::Unknown => Problem::new(
-            Code::Unencodable,
-            format!("{} is not valid UTF-8 and can't be edited yet", path.shown()),
-        )
-        .with_hint("convert it to UTF-8, or replace it whole with 'write'"),
+        _ => Problem::new(Code::Binary, format!("{} is a binary file: it holds NUL bytes", path.shown()))
+            .with_hint(
+                "'write' replaces a binary file whole; UTF-16 without a byte order mark needs --encoding",
+            ),
     };
     Err(problem.with_path(path.shown()))
 }
 
-/// Tells whether hunks can be in the encoding of a file that is not UTF-8: they add only ASCII, or are not UTF-8 either.
-fn are_bytes_alike(hunks: &[Hunk]) -> bool {
-    let lines = || {
-        hunks.iter().filter_map(|hunk| match hunk {
-            Hunk::Lines(hunk) => Some(hunk),
-            Hunk::Replace(_) | Hunk::Binary(_) => None,
-        })
-    };
-    let is_foreign = |text: &[u8]| std::str::from_utf8(text).is_err();
-    lines().flat_map(LineHunk::lines).any(|line| is_foreign(line.text))
-        || lines().flat_map(LineHunk::lines).all(|line| {
-            line.kind != LineKind::Insert || line.text.strip_prefix(UTF8_BOM).unwrap_or(line.text).is_ascii()
-        })
+/// Refuses a file whose byte order mark names another encoding than the user.
+fn expect_encoding(document: &Document, path: &PathText, given: Option<Charset>) -> Result<(), Problem> {
+    let Some(charset) = given else { return Ok(()) };
+    let Err(marked) = document.read_as(charset) else { return Ok(()) };
+    let message = format!(
+        "{} begins with the byte order mark of {marked}, so it is not encoded in {}",
+        path.shown(),
+        charset.name()
+    );
+    Err(Problem::new(Code::Unencodable, message).with_hint("leave --encoding out").with_path(path.shown()))
 }
 
-/// Returns content with the byte order mark and the line endings of the file that it replaces.
-fn in_style_of(before: &Document, bytes: Vec<u8>) -> Vec<u8> {
+/// Tells whether a hunk may replace a part of a line, or brings more than ASCII.
+fn cuts_or_encodes(hunk: &Hunk) -> bool {
+    match hunk {
+        Hunk::Replace(_) => true,
+        Hunk::Lines(hunk) => hunk.lines().any(|line| line.kind == LineKind::Insert && !line.text.is_ascii()),
+        Hunk::Binary(_) => false,
+    }
+}
+
+/// Returns content with the byte order mark, the line endings and the encoding of the file that it replaces.
+fn in_style_of(before: &Document, bytes: Vec<u8>) -> Result<Vec<u8>, Problem> {
     let text = match std::str::from_utf8(bytes.strip_prefix(UTF8_BOM).unwrap_or(&bytes)) {
-        Ok(text) if before.encoding() == crate::text::Encoding::Utf8 => with_lf(text),
-        _ => return bytes,
+        Ok(text) if !before.is_binary() => with_lf(text),
+        _ => return Ok(bytes),
     };
     let counts = before.eol_counts();
     let body = if counts.crlf > counts.lf { text.replace('\n', "\r\n") } else { text.into_owned() };
     let bom = if before.has_bom() { UTF8_BOM } else { b"" };
-    [bom, body.as_bytes()].concat()
+    encode::content(before.encoding(), [bom, body.as_bytes()].concat())
 }
 
 #[cfg(test)]

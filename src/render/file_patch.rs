@@ -18,7 +18,6 @@ use super::git_header::write_range;
 use crate::diff::lines::Changed;
 use crate::diff::lines::diff_lines;
 use crate::text::Document;
-use crate::text::document::Encoding;
 use crate::text::document::LineSpan;
 use crate::text::document::lines_from;
 
@@ -100,8 +99,8 @@ pub fn file(out: &mut dyn Write, patch: &FilePatch<'_>) -> io::Result<Written> {
 }
 
 /// Tells whether a file is no text to a patch: it holds NUL bytes, or two or four bytes make a character.
-pub fn is_binary(document: &Document) -> bool {
-    matches!(document.encoding(), Encoding::Binary | Encoding::Marked(_))
+fn is_binary(document: &Document) -> bool {
+    !document.has_lines_of_bytes()
 }
 
 fn change(patch: &FilePatch<'_>) -> Change<'static> {

@@ -3,6 +3,7 @@
 //! Only what is known is written: a file edit without line numbers, of unknown line endings or with unrecorded
 //! content is left out, and a note says so. Nothing is escaped here but names, in git's own way: a patch is bytes.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
 use std::io::Write;
@@ -22,6 +23,7 @@ use crate::report::EolName;
 use crate::report::FileDiff;
 use crate::report::Operation;
 use crate::report::Recorded;
+use crate::text::Charset;
 
 /// The mode that a file gets where none is recorded.
 const USUAL_MODE: &str = "100644";
@@ -74,12 +76,36 @@ fn refusal(status: CardStatus) -> Option<&'static str> {
 struct Sides {
     old_ending: &'static str,
     new_ending: &'static str,
+    charset: Option<Charset>,
+}
+
+impl Sides {
+    /// Returns the bytes that a line of text is in the file.
+    fn bytes<'a>(&self, text: &'a str) -> Result<Cow<'a, [u8]>, &'static str> {
+        let Some(charset) = self.charset else { return Ok(text.as_bytes().into()) };
+        let encoded = charset.encode(text).map_err(|_| "not all of its text is of its encoding");
+        encoded.map(Cow::Owned)
+    }
+}
+
+/// Returns how the lines of a file are encoded, if not in UTF-8.
+fn charset(file: &CardFile) -> Result<Option<Charset>, &'static str> {
+    let Some(encoding) = &file.encoding else { return Ok(None) };
+    let mut names = encoding.before.iter().chain(&encoding.after);
+    let Some(name) = names.next() else { return Ok(None) };
+    if names.any(|other| other != name) {
+        return Err("its encoding changes");
+    }
+    match Charset::for_label(name).filter(|charset| charset.has_ascii()) {
+        Some(charset) => Ok(Some(charset)),
+        None => Err("git takes files of its encoding for binary ones"),
+    }
 }
 
 /// One line of a hunk with the ending that its file gives it: empty where the file ends without a newline.
 struct PatchLine<'a> {
     sign: u8,
-    text: &'a str,
+    text: Cow<'a, [u8]>,
     ending: &'static str,
 }
 
@@ -164,6 +190,7 @@ fn hunks_of<'a>(file: &CardFile, diffs: &[&'a FileDiff]) -> Result<Vec<Hunk<'a>>
     let sides = Sides {
         old_ending: ending(file.eol.and_then(|eol| eol.before))?,
         new_ending: ending(file.eol.and_then(|eol| eol.after))?,
+        charset: charset(file)?,
     };
     let (mut hunks, mut delta, mut old_end): (Vec<Hunk<'a>>, i64, usize) = (Vec::new(), 0, 0);
     for diff in diffs {
@@ -226,10 +253,11 @@ fn lines_of<'a>(diff: &'a FileDiff, sides: &Sides) -> Result<Vec<PatchLine<'a>>,
     for (at, line) in signed.iter().enumerate() {
         let old = if old_is_open && last_old == Some(at) { "" } else { sides.old_ending };
         let new = if new_is_open && last_new == Some(at) { "" } else { sides.new_ending };
+        let text = sides.bytes(line.text)?;
         let mut push = |sign, ending: &'static str| {
             // A log may keep the CR in the text already.
             let ending = if ending == "\r\n" && line.text.ends_with('\r') { "\n" } else { ending };
-            lines.push(PatchLine { sign, text: line.text, ending });
+            lines.push(PatchLine { sign, text: text.clone(), ending });
         };
         match line.kind {
             Sign::Context if old == new => push(b' ', old),
@@ -282,7 +310,7 @@ fn write_hunk(bytes: &mut Vec<u8>, hunk: &Hunk<'_>) -> io::Result<()> {
     write_range(bytes, old, (before(hunk.new_start, hunk.new_count), hunk.new_count))?;
     for line in &hunk.lines {
         bytes.push(line.sign);
-        bytes.extend_from_slice(line.text.as_bytes());
+        bytes.extend_from_slice(&line.text);
         bytes.extend_from_slice(line.ending.as_bytes());
         if line.ending.is_empty() {
             bytes.extend_from_slice(NO_NEWLINE);
@@ -336,7 +364,7 @@ mod tests {
         }
     }
 
-    fn git_apply(patch: &str, root: &Path) {
+    fn git_apply(patch: &[u8], root: &Path) {
         let mut git = Command::new("git")
             .args(["apply", "--whitespace=nowarn", "-"])
             .current_dir(root)
@@ -346,9 +374,10 @@ mod tests {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        git.stdin.take().unwrap().write_all(patch.as_bytes()).unwrap();
+        git.stdin.take().unwrap().write_all(patch).unwrap();
         let output = git.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}\n{patch}", String::from_utf8_lossy(&output.stderr));
+        let shown = String::from_utf8_lossy(patch);
+        assert!(output.status.success(), "{}\n{shown}", String::from_utf8_lossy(&output.stderr));
     }
 
     /// Lets git apply the card's patch to one tree and compares all bytes with another.
@@ -359,9 +388,10 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, bytes).unwrap();
         }
-        let (patch, notes) = render(card);
-        assert_eq!(notes, Vec::<String>::new());
+        let mut patch = Vec::new();
+        assert_eq!(super::card(&mut patch, card).unwrap(), Vec::<String>::new());
         git_apply(&patch, root.path());
+        let patch = String::from_utf8_lossy(&patch).into_owned();
         let mut found = Tree::new();
         read_tree(root.path(), "", &mut found);
         assert_eq!(&found, after, "{patch}");
@@ -489,6 +519,28 @@ mod tests {
             diff.notes = notes;
             let (patch, notes) = render(&sample::card(vec![rewritten.clone()], vec![diff.clone()]));
             assert_eq!((patch.as_str(), notes), ("", vec![format!("f: not in the patch: {ENDINGS_CHANGE}")]));
+        }
+    }
+
+    #[test]
+    fn lines_are_written_in_the_encoding_of_the_file() {
+        let card = |encodings: (&str, &str), new: &str| {
+            let encoding =
+                Change { before: Some(encodings.0.to_owned()), after: Some(encodings.1.to_owned()) };
+            let file = CardFile { encoding: Some(encoding), ..file("f", Operation::Update) };
+            sample::card(vec![file], vec![hunk("f", (1, &["é", "a"]), (1, &["é", new]))])
+        };
+        let bytes = |bytes: &[u8]| Tree::from([("f".to_owned(), bytes.to_vec())]);
+        let latin = card(("windows-1252", "windows-1252"), "ü");
+        check(&latin, &bytes(b"\xE9\na\n"), &bytes(b"\xE9\n\xFC\n"));
+        for (encodings, new, why) in [
+            (("windows-1252", "windows-1252"), "Ω", "not all of its text is of its encoding"),
+            (("windows-1252", "utf-8"), "ü", "its encoding changes"),
+            (("utf-16le", "utf-16le"), "ü", "git takes files of its encoding for binary ones"),
+            (("nonsense", "nonsense"), "ü", "git takes files of its encoding for binary ones"),
+        ] {
+            let (patch, notes) = render(&card(encodings, new));
+            assert_eq!((patch.as_str(), notes), ("", vec![format!("f: not in the patch: {why}")]));
         }
     }
 

@@ -26,6 +26,7 @@ pub(super) fn file(path: &str, operation: Operation) -> CardFile {
         added: None,
         removed: None,
         eol: None,
+        encoding: None,
         mode: None,
         recorded: Recorded::Hunks,
     }

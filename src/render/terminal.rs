@@ -400,6 +400,7 @@ fn card_file<'a>(card: &Card, file: &'a CardFile, diffs: Vec<&'a FileDiff>, styl
     let status = file.status.unwrap_or(card.status);
     let mut remarks = Vec::new();
     if !is_refused(status) {
+        remarks.extend(file.encoding.as_ref().and_then(|encoding| encoding_remark(encoding, style)));
         remarks.extend(file.eol.and_then(|eol| eol_remark(eol, style)));
         remarks.extend(file.mode.as_ref().and_then(|mode| mode_remark(mode, file.operation, style)));
         match file.recorded {
@@ -430,6 +431,10 @@ fn outcome_file<'a>(file: &'a FileOutcome, style: &Style) -> FileView<'a> {
         _ => None,
     };
     let mut remarks = Vec::new();
+    let encoding = Change { before: file.encoding_before.clone(), after: Some(file.encoding.clone()) };
+    remarks.extend(encoding_remark(&encoding, style));
+    let guess = || Remark::new(format!("encoding {}, as far as the bytes tell", file.encoding));
+    remarks.extend(file.encoding_guessed.then(guess));
     remarks.extend(eol_remark(file.eol, style));
     remarks.extend(flag(DiffNote::Bom, file.bom, "BOM (byte order mark)"));
     remarks.extend(flag(DiffNote::FinalNewline, file.final_newline, "final newline"));
@@ -458,6 +463,7 @@ fn opaque_remark(opaque: Opaque, file: &FileOutcome, style: &Style) -> Remark {
     let word = match opaque {
         Opaque::Binary => "binary, not shown",
         Opaque::TooLarge => "too large to be shown as a whole",
+        Opaque::Undecodable => "some bytes are no text",
     };
     let short = |hash: &Option<String>| match hash {
         Some(hash) => hash.chars().take(HASH_DIGITS).collect(),
@@ -468,6 +474,11 @@ fn opaque_remark(opaque: Opaque, file: &FileOutcome, style: &Style) -> Remark {
     }
     let (before, after) = (short(&file.before_sha256), short(&file.after_sha256));
     Remark::new(format!("{word}: sha256 {before} {} {after}", style.glyphs().arrow))
+}
+
+fn encoding_remark(encoding: &Change<String>, style: &Style) -> Option<Remark> {
+    let (before, after) = (encoding.before.as_ref()?, encoding.after.as_ref()?);
+    (before != after).then(|| Remark::new(format!("encoding {before} {} {after}", style.glyphs().arrow)))
 }
 
 fn eol_remark(eol: Change<EolName>, style: &Style) -> Option<Remark> {
@@ -778,6 +789,8 @@ mod tests {
             before_sha256: None,
             after_sha256: None,
             encoding: "utf-8".to_string(),
+            encoding_guessed: false,
+            encoding_before: None,
             eol: Change { before: None, after: None },
             bom: Change::default(),
             final_newline: Change::default(),

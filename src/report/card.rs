@@ -115,6 +115,9 @@ pub struct CardFile {
     /// The line endings, where recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eol: Option<Change<EolName>>,
+    /// The encoding, where recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Change<String>>,
     /// The mode in octal with its type, where recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Change<String>>,

@@ -79,8 +79,14 @@ pub struct FileOutcome {
     pub before_sha256: Option<String>,
     /// SHA-256 of the bytes after, in hex; null if the file is gone.
     pub after_sha256: Option<String>,
-    /// The file's encoding: `utf-8`, `binary`, ...
+    /// The file's encoding: `utf-8`, `utf-16le`, `windows-1252`, `binary`, ...
     pub encoding: String,
+    /// Whether nothing tells the encoding, so that it is guessed from the bytes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub encoding_guessed: bool,
+    /// The encoding before, if it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding_before: Option<String>,
     /// The line endings; a side that doesn't exist is null.
     pub eol: Change<EolName>,
     /// Whether there is a byte order mark.
@@ -142,6 +148,8 @@ pub enum Opaque {
     Binary,
     /// It is larger than `--max-text` bytes.
     TooLarge,
+    /// It is text, but holds bytes that mean nothing in its encoding.
+    Undecodable,
 }
 
 /// The line endings of a file.

@@ -53,6 +53,12 @@ pub struct RecordFile {
     pub after_sha256: Option<String>,
     /// The file's encoding.
     pub encoding: String,
+    /// Whether it is guessed from the bytes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub encoding_guessed: bool,
+    /// The encoding before, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoding_before: Option<String>,
     /// The line endings.
     pub eol: Change<EolName>,
     /// Whether there is a byte order mark.

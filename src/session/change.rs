@@ -50,6 +50,7 @@ pub fn file_named(path: &str, operation: Operation) -> CardFile {
         added: None,
         removed: None,
         eol: None,
+        encoding: None,
         mode: None,
         recorded: Recorded::Request,
     }

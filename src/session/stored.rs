@@ -11,6 +11,7 @@ use crate::report::CardFile;
 use crate::report::CardKind;
 use crate::report::CardSchema;
 use crate::report::CardStatus;
+use crate::report::Change;
 use crate::report::FileDiff;
 use crate::report::Operation;
 use crate::report::RecordFile;
@@ -174,6 +175,13 @@ fn counted(diff: FileDiff) -> FileDiff {
 fn recorded_file(file: RecordFile, diffs: &[FileDiff]) -> CardFile {
     // Of content that is not text, or too large, no lines are counted: then what would undo it tells that there is some.
     let has_change = file.added + file.removed > 0 || !file.undo.is_empty() || file.no_undo.is_some();
+    let encodings = (file.encoding != "utf-8" || file.encoding_before.is_some()).then(|| Change {
+        before: file
+            .encoding_before
+            .or(Some(file.encoding.clone()))
+            .filter(|_| file.operation != Operation::Create),
+        after: Some(file.encoding).filter(|_| file.operation != Operation::Delete),
+    });
     let is_drawn = !has_change || diffs.iter().any(|diff| diff.path == file.path);
     CardFile {
         path: file.path,
@@ -183,6 +191,7 @@ fn recorded_file(file: RecordFile, diffs: &[FileDiff]) -> CardFile {
         added: Some(file.added),
         removed: Some(file.removed),
         eol: Some(file.eol),
+        encoding: encodings,
         mode: Some(file.mode),
         recorded: if is_drawn { Recorded::Hunks } else { Recorded::Path },
     }
@@ -218,7 +227,6 @@ fn line_count(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Change;
     use crate::report::DiffNote;
     use crate::report::EolName;
     use crate::session::event::Place;
@@ -380,6 +388,8 @@ mod tests {
             before_sha256: None,
             after_sha256: None,
             encoding: "utf-8".to_owned(),
+            encoding_guessed: false,
+            encoding_before: None,
             eol: Change { before: Some(EolName::Lf), after: Some(EolName::Crlf) },
             bom: Change::default(),
             final_newline: Change::default(),

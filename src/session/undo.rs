@@ -453,6 +453,8 @@ mod tests {
             before_sha256: None,
             after_sha256: Some("a".to_owned()),
             encoding: "utf-8".to_owned(),
+            encoding_guessed: false,
+            encoding_before: None,
             eol: Change { before: None, after: Some(EolName::Lf) },
             bom: Change::default(),
             final_newline: Change::default(),

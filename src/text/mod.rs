@@ -1,15 +1,18 @@
-//! What bytes of text are: one file's bytes and lines, replacements of byte ranges, paths as a patch writes them, JSON
-//! that arrives in pieces.
+//! What bytes of text are: one file's bytes, encoding and lines, replacements of byte ranges, paths as a patch writes
+//! them, JSON that arrives in pieces.
 //!
 //! This room knows nothing of patches, places or reports, and opens no file.
 
+pub mod charset;
 pub mod document;
 pub mod git_name;
 pub mod json;
 pub mod json_reader;
 pub mod path;
+pub mod recode;
 pub mod splice;
 
+pub use charset::Charset;
 pub use document::Document;
 pub use document::Encoding;
 pub use document::Eol;

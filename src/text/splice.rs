@@ -36,6 +36,11 @@ impl Splices {
         &self.list
     }
 
+    /// Returns the replacements as a list, sorted by offset.
+    pub fn into_list(self) -> Vec<Splice> {
+        self.list
+    }
+
     /// Tells whether nothing is replaced.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
