@@ -187,6 +187,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)')
             [CompletionResult]::new('--call-id', '--call-id', [CompletionResultType]::ParameterName, 'The id of the call in the log and in JSON; a log numbers its calls if it is absent')
             [CompletionResult]::new('--max-text', '--max-text', [CompletionResultType]::ParameterName, 'Texts longer than this are left out of JSON: before and after are null, and opaque says why')
+            [CompletionResult]::new('--encoding', '--encoding', [CompletionResultType]::ParameterName, 'The encoding of the files, as the WHATWG names it, such as shift_jis or windows-1252; without it a byte order mark or the bytes tell, and where they only let guess it, nothing but ASCII is added')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Write nothing; say what would be done, with the same exit status')

@@ -691,7 +691,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__undo)
-            opts="-q -h -V --last --call --turn --dry-run --check --log --call-id --force --in-place --no-sync --max-text --allow-git-dir --root --color --json --quiet --help --version"
+            opts="-q -h -V --last --call --turn --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -718,6 +718,10 @@ _hunkwise() {
                     return 0
                     ;;
                 --max-text)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encoding)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -178,6 +178,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand --log 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)'
             cand --call-id 'The id of the call in the log and in JSON; a log numbers its calls if it is absent'
             cand --max-text 'Texts longer than this are left out of JSON: before and after are null, and opaque says why'
+            cand --encoding 'The encoding of the files, as the WHATWG names it, such as shift_jis or windows-1252; without it a byte order mark or the bytes tell, and where they only let guess it, nothing but ASCII is added'
             cand --root 'The folder that relative paths start at and that no change may leave'
             cand --color 'When to use colours'
             cand --check 'Write nothing; say what would be done, with the same exit status'

@@ -187,6 +187,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l turn -d 'Take
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l log -d 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l call-id -d 'The id of the call in the log and in JSON; a log numbers its calls if it is absent' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l max-text -d 'Texts longer than this are left out of JSON: before and after are null, and opaque says why' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l encoding -d 'The encoding of the files, as the WHATWG names it, such as shift_jis or windows-1252; without it a byte order mark or the bytes tell, and where they only let guess it, nothing but ASCII is added' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'

@@ -77,7 +77,7 @@ pub fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> Result<Exit
     };
     match sides(args, &globals.root)? {
         Sides::Folders(old, new) => comparison.folders(&old, &new),
-        Sides::Files(old, new) => comparison.files(old, new)?,
+        Sides::Files(old, new) => comparison.files(*old, *new)?,
     }
     comparison.finish()
 }
@@ -85,7 +85,7 @@ pub fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> Result<Exit
 /// What is compared.
 enum Sides {
     Folders(PathBuf, PathBuf),
-    Files(NamedFile, NamedFile),
+    Files(Box<NamedFile>, Box<NamedFile>),
 }
 
 /// A file that is named on the command line.
@@ -126,7 +126,7 @@ fn sides(args: &DiffArgs, root: &Path) -> Result<Sides, Fail> {
         (Content::Open(_), Content::Stdin(_)) => new.name = old.name.clone(),
         _ => {}
     }
-    Ok(Sides::Files(old, new))
+    Ok(Sides::Files(Box::new(old), Box::new(new)))
 }
 
 fn side(path: &Path, root: &Path) -> Result<Side, Fail> {

@@ -11,6 +11,7 @@ use crate::text::Charset;
 use crate::text::Document;
 use crate::text::Encoding;
 use crate::text::Splice;
+use crate::text::document::UTF8_BOM;
 use crate::text::recode;
 use crate::text::recode::Misfit;
 use crate::text::recode::MisfitCause;
@@ -76,6 +77,20 @@ fn named(character: char) -> String {
     format!("'{character}' (U+{:04X})", u32::from(character))
 }
 
+/// Adds to a miss of more than ASCII that the file may say something else than it was read as, if that was a guess.
+pub fn with_doubt(problem: Problem, document: &Document) -> Problem {
+    if document.is_utf8() || problem.code != Code::HunkNotFound {
+        return problem;
+    }
+    let Encoding::Guessed(charset) = document.encoding() else { return problem };
+    let doubt = format!(
+        "the file is not UTF-8 and was read as {}, which is a guess: --encoding NAME tells what it is",
+        charset.name()
+    );
+    let hint = problem.hint.as_ref().map_or_else(|| doubt.clone(), |hint| format!("{hint}; {doubt}"));
+    problem.with_hint(hint)
+}
+
 /// Returns a text of a request in UTF-8: as it is, or decoded if its bytes are those of the file's encoding.
 pub fn text_of<'a>(document: &Document, text: &'a [u8]) -> Cow<'a, [u8]> {
     let foreign = document.encoding().charset().filter(|_| std::str::from_utf8(text).is_err());
@@ -114,8 +129,12 @@ pub fn content(encoding: Encoding, bytes: Vec<u8>) -> Result<Vec<u8>, Problem> {
 /// # Errors
 /// It has a character that the encoding does not have.
 pub fn new_content(charset: Charset, bytes: Vec<u8>) -> Result<Vec<u8>, Problem> {
-    let is_marked =
-        bytes.starts_with(crate::text::document::UTF8_BOM) || std::str::from_utf8(&bytes).is_err();
-    let encoded = content(Encoding::Given(charset), bytes)?;
-    Ok(if charset.is_utf16() && !is_marked { [charset.mark(), &encoded].concat() } else { encoded })
+    let is_text = std::str::from_utf8(&bytes).is_ok();
+    let (mark, bytes) = match bytes.strip_prefix(UTF8_BOM) {
+        // A mark of UTF-8 becomes that of the encoding, if it has one.
+        Some(text) if is_text => (charset.mark(), text.to_vec()),
+        _ if is_text && charset.is_utf16() => (charset.mark(), bytes),
+        _ => (&b""[..], bytes),
+    };
+    Ok([mark, &content(Encoding::Given(charset), bytes)?].concat())
 }

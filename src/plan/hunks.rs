@@ -195,7 +195,12 @@ fn plan_lines(
             (Found::Places(places), Some(chosen)) => &places[chosen],
             (Found::AlreadyApplied { .. }, _) if options.skips_applied => continue,
             (found, _) => {
-                problems.push(misfit(document, hunk, &shape, found, number));
+                let problem = misfit(document, hunk, &shape, found, number);
+                let looked_for = || {
+                    shape.old.iter().flat_map(|line| line.text).chain(hunk.anchors.iter().flatten()).copied()
+                };
+                let is_ascii = looked_for().all(|byte| byte.is_ascii());
+                problems.push(if is_ascii { problem } else { encode::with_doubt(problem, file) });
                 continue;
             }
         };
@@ -529,7 +534,8 @@ fn replaced(file: &Document, request: &Replace) -> Result<Splices, Problem> {
     }
     let places = replace::places(document, &old);
     if places.is_empty() {
-        return Err(text_missing(document, &old, &new));
+        let problem = text_missing(document, &old, &new);
+        return Err(if old.is_ascii() { problem } else { encode::with_doubt(problem, file) });
     }
     let apart = replace::without_overlap(&places);
     match request.count {

@@ -106,9 +106,9 @@ impl Charset {
     /// Returns where a newline ends that has its newline byte at `at`; `None` if that byte is a part of something else.
     pub(super) fn newline_end(self, bytes: &[u8], at: usize) -> Option<usize> {
         if self == Charset::UTF_16LE {
-            (at % 2 == 0 && bytes.get(at + 1) == Some(&0)).then_some(at + 2)
+            (at.is_multiple_of(2) && bytes.get(at + 1) == Some(&0)).then_some(at + 2)
         } else if self == Charset::UTF_16BE {
-            (at % 2 == 1 && bytes[at - 1] == 0).then_some(at + 1)
+            (!at.is_multiple_of(2) && bytes[at - 1] == 0).then_some(at + 1)
         } else {
             Some(at + 1)
         }
