@@ -95,7 +95,7 @@ unicode\t'Typographic quotes, dashes, spaces and composed characters equal their
 context\t'A few context lines at the outer ends of a hunk may differ or be missing'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l log -d 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l call-id -d 'The id of the call in the log and in JSON; a log numbers its calls if it is absent' -r
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l max-text -d 'Texts longer than this are left out of JSON: before and after are null, and opaque says why' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l max-text -d 'Texts longer than this are left out of JSON (before and after are null, and opaque says why), and so many old bytes of a file out of the log: that it can\'t be undone then is said' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l encoding -d 'The encoding of the files, as the WHATWG names it, such as shift_jis or windows-1252; without it a byte order mark or the bytes tell, and where they only let guess it, nothing but ASCII is added' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
@@ -120,7 +120,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l content-file
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l expect-sha256 -d 'Refuse unless the file as it stands has this SHA-256' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l log -d 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l call-id -d 'The id of the call in the log and in JSON; a log numbers its calls if it is absent' -r
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l max-text -d 'Texts longer than this are left out of JSON: before and after are null, and opaque says why' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l max-text -d 'Texts longer than this are left out of JSON (before and after are null, and opaque says why), and so many old bytes of a file out of the log: that it can\'t be undone then is said' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l encoding -d 'The encoding of the files, as the WHATWG names it, such as shift_jis or windows-1252; without it a byte order mark or the bytes tell, and where they only let guess it, nothing but ASCII is added' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
@@ -146,7 +146,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l expect-count 
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l expect-sha256 -d 'Refuse unless the file as it stands has this SHA-256' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l log -d 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l call-id -d 'The id of the call in the log and in JSON; a log numbers its calls if it is absent' -r
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l max-text -d 'Texts longer than this are left out of JSON: before and after are null, and opaque says why' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l max-text -d 'Texts longer than this are left out of JSON (before and after are null, and opaque says why), and so many old bytes of a file out of the log: that it can\'t be undone then is said' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l encoding -d 'The encoding of the files, as the WHATWG names it, such as shift_jis or windows-1252; without it a byte order mark or the bytes tell, and where they only let guess it, nothing but ASCII is added' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
@@ -186,7 +186,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l call -d 'Take
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l turn -d 'Take back what these turns changed: N, N..M, N.. or ..M' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l log -d 'Append the call and its result to this session log (nothing is logged with --check; undo: to LOG itself without this)' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l call-id -d 'The id of the call in the log and in JSON; a log numbers its calls if it is absent' -r
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l max-text -d 'Texts longer than this are left out of JSON: before and after are null, and opaque says why' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l max-text -d 'Texts longer than this are left out of JSON (before and after are null, and opaque says why), and so many old bytes of a file out of the log: that it can\'t be undone then is said' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l encoding -d 'The encoding of the files, as the WHATWG names it, such as shift_jis or windows-1252; without it a byte order mark or the bytes tell, and where they only let guess it, nothing but ASCII is added' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'

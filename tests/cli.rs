@@ -386,6 +386,31 @@ mod logs {
     }
 
     #[test]
+    fn a_result_that_a_crash_kept_from_the_log_comes_with_the_next_run() {
+        let place = place();
+        fs::write(place.root().join("log"), padded_log(3600)).expect("a log");
+        // The signal ends the process where it would log the result: the names have changed by then.
+        let mut command = Command::new("bash");
+        place.clear(&mut command);
+        let binary = env!("CARGO_BIN_EXE_hunkwise");
+        command.args(["-c", &format!("ulimit -c 0 -f 4; exec \"{binary}\" apply patch --log log")]);
+        let killed = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        assert_eq!(killed.expect("it runs").code(), None, "it was killed");
+        assert_eq!(place.text("f"), PATCHED);
+        let logged = events(&place, "log");
+        assert_eq!(kinds(&logged).last(), Some(&("tool/call", Some(8))));
+        // A run with another log, or none, brings it too.
+        let said = place.run(&["write", "g"], b"x").exits(0).stderr;
+        assert!(said.contains("its result was added"), "{said}");
+        let cards = place.run(&["replay", "log", "--json"], b"").exits(0).json_lines();
+        assert_eq!((cards.len(), &cards[0]["status"]), (1, &Value::from("applied")));
+        // It is said once, and the call can be undone like any other.
+        assert_eq!(place.run(&["write", "g"], b"y").exits(0).stderr, "");
+        place.run(&["undo", "log"], b"").exits(0);
+        assert_eq!(place.text("f"), FILE);
+    }
+
+    #[test]
     fn a_torn_log_is_continued() {
         let place = place();
         place.run(&["apply", "patch", "--log", "log"], b"").exits(0);

@@ -308,6 +308,7 @@ fn a_log_that_is_none_or_newer_or_of_another_agent_is_told() {
         ("f", FILE),
         ("notes.jsonl", "# Notes\n"),
         ("empty.jsonl", ""),
+        ("claude.jsonl", "{\"type\":\"summary\",\"summary\":\"s\",\"leafUuid\":\"1\"}\n"),
         (
             "hunks.jsonl",
             "{\"type\":\"session\",\"version\":0,\"id\":\"s\",\"createdAt\":1}\n{\"type\":\"tool/call\",\"seq\":0,\"data\":{\"turn\":1,\"callId\":\"c\",\"name\":\"edit\",\"arguments\":\"{}\"}}\n{\"type\":\"tool/result\",\"seq\":1,\"data\":{\"turn\":1,\"message\":{\"source\":{\"callId\":\"c\"},\"content\":[{\"type\":\"tool-result\",\"toolCallId\":\"c\",\"isError\":false}]},\"meta\":{\"diffs\":[{\"path\":\"f\",\"oldText\":\"0\",\"newText\":\"1\"}]}}}\n",
@@ -320,6 +321,7 @@ fn a_log_that_is_none_or_newer_or_of_another_agent_is_told() {
         ("notes.jsonl", 2, "unknown session log format"),
         ("empty.jsonl", 1, "nothing to undo"),
         ("hunks.jsonl", 1, "does not hold the bytes"),
+        ("claude.jsonl", 1, "of the format claude: it does not hold the bytes"),
     ] {
         let said = run(&place, &format!("undo {log}"), b"").exits(status);
         assert!(has(&said, words), "{said:?}");

@@ -88,6 +88,13 @@ pub enum Command {
     /// Draw the diff cards of stored session logs; touches no file that the logs name
     Replay(ReplayArgs),
     /// Take back edits that a session log records
+    #[command(long_about = "Take back edits that a session log records.\n\n\
+        Where a file still is what the recorded call left, the record's bytes come back: content, line endings, mode and \
+        name. Where it was changed since, the call's hunks are taken back if each of them stands exactly once; otherwise \
+        the undo is refused, all of it, and says what changed. New files go, with the folders that were made for them if \
+        they are empty.\n\n\
+        An undo is a call itself, appended to the same log: a second undo takes the call before back, and \
+        'undo --call ID' of an undo brings back what that undo took away.")]
     Undo(UndoArgs),
     /// Draw a patch as it stands, a card for each file edit; looks at no file that it names
     Show(ShowArgs),
@@ -290,7 +297,8 @@ pub struct ChangeArgs {
     /// Don't wait until the disk has it: survives a killed process, not a power loss
     #[arg(long)]
     pub no_sync: bool,
-    /// Texts longer than this are left out of JSON: before and after are null, and opaque says why
+    /// Texts longer than this are left out of JSON (before and after are null, and opaque says why), and so many old
+    /// bytes of a file out of the log: that it can't be undone then is said
     #[arg(long, value_name = "BYTES", default_value_t = 10 << 20)]
     pub max_text: usize,
     /// The encoding of the files, as the WHATWG names it, such as shift_jis or windows-1252; without it a byte order mark
@@ -446,13 +454,6 @@ pub struct ReplayArgs {
 #[derive(Debug, Args)]
 #[command(
     group = clap::ArgGroup::new("which").args(["last", "call", "turn"]),
-    long_about = "Take back edits that a session log records.\n\n\
-        Where a file still is what the recorded call left, the record's bytes come back: content, line endings, mode and \
-        name. Where it was changed since, the call's hunks are taken back if each of them stands exactly once; otherwise \
-        the undo is refused, all of it, and says what changed. New files go, with the folders that were made for them if \
-        they are empty.\n\n\
-        An undo is a call itself, appended to the same log: a second undo takes the call before back, and \
-        'undo --call ID' of an undo brings back what that undo took away.",
     after_long_help = examples(
         "hunkwise undo session.jsonl                 the last call that is in effect\n  \
          hunkwise undo --check session.jsonl         would it fit?\n  \

@@ -1,5 +1,6 @@
 //! What apply, write, edit and undo have in common: fill, plan, log the call, commit, log the result, report.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -7,7 +8,9 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 use std::time::UNIX_EPOCH;
 
+use crate::disk::LogEntry;
 use crate::disk::commit::CommitOptions;
+use crate::disk::commit::Prepared;
 use crate::disk::commit::commit;
 use crate::disk::journal::Journal;
 use crate::disk::root::LookOptions;
@@ -31,6 +34,7 @@ use crate::report::ErrorReport;
 use crate::report::Operation;
 use crate::report::Outcome;
 use crate::report::Problem;
+use crate::report::RecordMeta;
 use crate::report::UndoneCall;
 use crate::text::PathText;
 
@@ -140,7 +144,7 @@ pub fn carry_out(
         None => None,
     };
     let planned = Planned { plan: planner.finish(), problems, undoes: Vec::new(), read_since };
-    let place = Place { root: &root, journal: journal.as_ref(), log, texts };
+    let place = Place { root: &root, journal, log, texts };
     finish(request, planned, change, place, notes)
 }
 
@@ -168,8 +172,8 @@ pub struct Planned {
 pub struct Place<'a> {
     /// The root.
     pub root: &'a Root,
-    /// Its journal.
-    pub journal: Option<&'a Journal>,
+    /// Its journal; it ends when the result is logged.
+    pub journal: Option<Journal>,
     /// The log that the call is appended to.
     pub log: Option<Log<'a>>,
     /// Texts are wanted in the outcome.
@@ -195,32 +199,59 @@ pub fn finish(
         let tool = request.tool.unwrap_or_else(|| tool(request.command));
         log.call(id, tool, &(request.arguments)())?;
     }
-    let made_folders: Vec<usize> =
-        plan.files.iter().map(|file| if log.is_some() { made_folders(root, file) } else { 0 }).collect();
-    let mut done = match outcome::error_report(problems) {
-        Some(error) => outcome::refused(error, request.command, change.check),
+    let recording = log.as_ref().map(|_| Recording {
+        plan: &plan,
+        made_folders: plan.files.iter().map(|file| made_folders(root, file)).collect(),
+        limit_undo_bytes: change.max_text,
+    });
+    let (mut done, line) = match outcome::error_report(problems) {
+        Some(error) => (outcome::refused(error, request.command, change.check), None),
         None => {
-            let write = Write { request, change, root, plan: &plan, journal, read_since };
-            write.run(detail, &mut notes)
+            let done = outcome::of_plan(&plan, request.command, change.check, detail);
+            let done = Outcome { call_id: call_id.clone(), undoes, ..done };
+            let write = Write { request, change, root, plan: &plan, journal: journal.as_ref(), read_since };
+            write.run(done, log.as_ref().zip(recording.as_ref()), &mut notes)
         }
     };
     done.call_id = call_id;
-    done.undoes = if done.ok { undoes } else { Vec::new() };
     let mut exit = done.error.as_ref().map_or(Exit::Done, Exit::of);
     let mut not_logged = None;
-    if let Some(log) = &mut log {
-        let mut record = done.ok.then(|| outcome::record(&plan, &done, change.max_text));
-        let files = record.iter_mut().flat_map(|record| &mut record.files);
-        files.zip(made_folders).for_each(|(file, made)| file.made_folders = made);
-        if let Err(problem) = log.result(&mut done, record, !change.no_sync) {
+    if let (Some(log), Some(recording)) = (&mut log, &recording) {
+        if let Err(problem) = log.result(&mut done, recording, line, !change.no_sync) {
             exit = if done.ok { Exit::NotLogged } else { exit };
             let written = if done.ok { "the files are written" } else { "no file is" };
             let hint = format!("{written}; the log holds the call without its result");
             not_logged = Some(problem.with_hint(hint));
         }
         notes.extend(done.files.iter().filter_map(no_undo_text));
+        // What is logged, or could not be, no later run need log.
+        notes.extend(journal.and_then(|journal| journal.close().err()).map(|error| error.to_string()));
     }
     Ok(Changed { outcome: done, notes, not_logged, exit })
+}
+
+/// What the record of an outcome needs beside it.
+pub struct Recording<'a> {
+    /// The plan that is carried out.
+    pub plan: &'a Plan,
+    /// Of each file, how many folders are made for it.
+    pub made_folders: Vec<usize>,
+    /// More old bytes of a file are not held.
+    pub limit_undo_bytes: usize,
+}
+
+impl Recording<'_> {
+    /// Returns the record of what was done; none if nothing was.
+    pub fn of(&self, done: &Outcome) -> Option<RecordMeta> {
+        if !done.ok {
+            return None;
+        }
+        let mut record = outcome::record(self.plan, done, self.limit_undo_bytes);
+        for (file, made) in record.files.iter_mut().zip(&self.made_folders) {
+            file.made_folders = *made;
+        }
+        Some(record)
+    }
 }
 
 /// Returns how many folders will have to be made for a file.
@@ -265,14 +296,31 @@ struct Write<'a> {
 }
 
 impl Write<'_> {
-    /// Writes the plan, unless only a check was asked for. The outcome is taken before, from the files as they were
-    /// read.
-    fn run(&self, detail: Detail, notes: &mut Vec<String>) -> Outcome {
+    /// Writes the plan, unless only a check was asked for. The outcome was taken before, from the files as they were
+    /// read; what only writing tells is added. With a log, the line that it is to get comes back too: if the process is
+    /// killed after the names have changed, the next run finds it in the journal.
+    fn run(
+        &self,
+        done: Outcome,
+        logged: Option<(&Log<'_>, &Recording<'_>)>,
+        notes: &mut Vec<String>,
+    ) -> (Outcome, Option<Vec<u8>>) {
         let Write { request, change, root, plan, journal, read_since } = self;
-        let mut done = outcome::of_plan(plan, request.command, change.check, detail);
         if change.check {
-            return done;
+            return (done, None);
         }
+        let done = RefCell::new(done);
+        let line = RefCell::new(None);
+        let log_entry = |prepared: &Prepared| {
+            let mut done = done.borrow_mut();
+            complete(&mut done, prepared);
+            let (log, text) = logged.map_or_else(Default::default, |(log, recording)| {
+                let record = recording.of(&done);
+                (log.real_path(), log.result_line(&mut done, record))
+            });
+            *line.borrow_mut() = Some(text.clone());
+            LogEntry { log, line: text }
+        };
         let interrupted = Arc::new(AtomicBool::new(false));
         // If a handler can't be set, a signal ends the process as it would have without one: before the names change the
         // old tree stands, afterwards the new one.
@@ -289,20 +337,13 @@ impl Write<'_> {
                 .and_then(|since| i128::try_from(since.as_nanos()).ok()),
             interrupted: &|| interrupted.load(Ordering::Relaxed),
             journal: *journal,
-            log_entry: None,
+            log_entry: if logged.is_some() { Some(&log_entry) } else { None },
         };
-        match commit(root, plan, &options) {
+        let committed = commit(root, plan, &options);
+        let (mut done, line) = (done.into_inner(), line.into_inner());
+        match committed {
             Ok(committed) => {
-                let prepared = &committed.prepared;
-                for (file, mode) in done.files.iter_mut().zip(&prepared.modes) {
-                    // What mode a new file has, the system decides.
-                    if file.operation == Operation::Create {
-                        file.mode.after = mode.map(|mode| format!("{mode:06o}"));
-                    }
-                    let broken =
-                        prepared.hard_links_broken.iter().find(|(path, _)| path.shown() == file.path);
-                    file.hard_links = broken.map(|(_, others)| *others);
-                }
+                complete(&mut done, &committed.prepared);
                 let left = committed
                     .left_behind
                     .iter()
@@ -312,13 +353,25 @@ impl Write<'_> {
                 notes.extend(unsynced.map(|path| {
                     format!("it is not known whether the names in {} are on the disk", path.shown())
                 }));
-                done
+                (done, line)
             }
             Err(error) => match outcome::error_report(vec![error.problem()]) {
-                Some(report) => outcome::refused(report, request.command, false),
-                None => done,
+                Some(report) => (outcome::refused(report, request.command, false), None),
+                None => (done, line),
             },
         }
+    }
+}
+
+/// Adds to an outcome what only writing tells.
+fn complete(done: &mut Outcome, prepared: &Prepared) {
+    for (file, mode) in done.files.iter_mut().zip(&prepared.modes) {
+        // What mode a new file has, the system decides.
+        if file.operation == Operation::Create {
+            file.mode.after = mode.map(|mode| format!("{mode:06o}"));
+        }
+        let broken = prepared.hard_links_broken.iter().find(|(path, _)| path.shown() == file.path);
+        file.hard_links = broken.map(|(_, others)| *others);
     }
 }
 

@@ -24,7 +24,9 @@ use crate::session::format::dsh;
 use crate::session::format::dsh::EventStamp;
 use crate::session::format::dsh::LoggedResult;
 use crate::session::frame::LINE_CAP_BYTES;
+use crate::text::PathText;
 
+use super::change::Recording;
 use super::change::model_text;
 use super::change::now_ms;
 use super::fail;
@@ -113,21 +115,18 @@ impl<'a> Log<'a> {
     fn append_call(&mut self) -> Result<(), Problem> {
         self.call.seq = self.stamp.seq;
         let LoggedCall { id, tool, arguments, .. } = &self.call;
-        let line = dsh::call_line(now(self.stamp), id, tool, arguments);
-        self.append(&line)
+        self.append(&without_newline(dsh::call_line(now(self.stamp), id, tool, arguments)))
     }
 
-    /// Appends the result of the call. What the log can't take back of it is said in the outcome too.
-    pub fn result(
-        &mut self,
-        done: &mut Outcome,
-        mut record: Option<RecordMeta>,
-        syncs: bool,
-    ) -> Result<(), Problem> {
-        if self.file.state().map_err(|error| log_problem(&error))? != LogState::Whole {
-            self.begin_again()?;
-        }
-        let line = loop {
+    /// Returns the path by which another process finds the log; empty if it has none any more.
+    pub fn real_path(&self) -> PathText {
+        self.file.real_path().unwrap_or_default()
+    }
+
+    /// Returns the line of the call's result, without its newline. What the log can't take back of it is said in the
+    /// outcome too.
+    pub fn result_line(&self, done: &mut Outcome, mut record: Option<RecordMeta>) -> Vec<u8> {
+        loop {
             for (file, kept) in done.files.iter_mut().zip(record.iter().flat_map(|record| &record.files)) {
                 file.no_undo = kept.no_undo;
             }
@@ -139,10 +138,31 @@ impl<'a> Log<'a> {
                 error: done.error.as_ref(),
                 meta: record.as_ref(),
             };
-            let line = dsh::result_line(now(self.stamp), &result);
+            let line = without_newline(dsh::result_line(now(self.stamp), &result));
             // No reader takes a longer line.
             if line.len() <= LINE_CAP_BYTES || !record.as_mut().is_some_and(outcome::shed) {
-                break line;
+                return line;
+            }
+        }
+    }
+
+    /// Appends the result of the call: the line that was made of it before, if there is one.
+    pub fn result(
+        &mut self,
+        done: &mut Outcome,
+        recording: &Recording<'_>,
+        line: Option<Vec<u8>>,
+        syncs: bool,
+    ) -> Result<(), Problem> {
+        let is_whole = self.file.state().map_err(|error| log_problem(&error))? == LogState::Whole;
+        if !is_whole {
+            self.begin_again()?;
+        }
+        let line = match line.filter(|_| is_whole) {
+            Some(line) => line,
+            None => {
+                let record = recording.of(done);
+                self.result_line(done, record)
             }
         };
         self.append(&line)?;
@@ -163,7 +183,6 @@ impl<'a> Log<'a> {
     }
 
     fn append(&mut self, line: &[u8]) -> Result<(), Problem> {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
         self.file.append_line(line).map_err(|error| log_problem(&error))?;
         self.stamp.seq += 1;
         Ok(())
@@ -193,10 +212,15 @@ fn continued(file: &mut LogFile, cwd: &str, path: &Path, turn: &Turn) -> Result<
         let created = now_ms();
         let id = format!("{created:x}-{:x}", std::process::id());
         let header = dsh::header_line(&id, created, cwd);
-        file.append_line(header.strip_suffix(b"\n").unwrap_or(&header)).map_err(trouble)?;
+        file.append_line(&without_newline(header)).map_err(trouble)?;
     }
     let (turn, step) = turn.next(newest_turn.unwrap_or(0));
     Ok(EventStamp { seq: seq.map_or(0, |seq| seq + 1), time_ms: 0, turn, step })
+}
+
+fn without_newline(mut line: Vec<u8>) -> Vec<u8> {
+    line.pop_if(|byte| *byte == b'\n');
+    line
 }
 
 fn now(stamp: EventStamp) -> EventStamp {
@@ -236,6 +260,7 @@ mod tests {
     use super::*;
     use crate::disk::input::Scratch;
     use crate::disk::input::read_file;
+    use crate::plan::Plan;
     use crate::report::CommandName;
 
     struct Scene {
@@ -276,6 +301,13 @@ mod tests {
         outcome::refused(error, CommandName::Edit, false)
     }
 
+    /// Logs a result that was made before the log was looked at again, as after a commit.
+    fn result(log: &mut Log<'_>) -> Result<(), Problem> {
+        let recording = Recording { plan: &Plan::default(), made_folders: Vec::new(), limit_undo_bytes: 0 };
+        let line = log.result_line(&mut done(), None);
+        log.result(&mut done(), &recording, Some(line), false)
+    }
+
     /// Logs one call, with something happening between it and its result.
     fn log_call(scene: &Scene, turn: &Turn, between: impl FnOnce(&Path)) {
         let path = scene.path();
@@ -283,7 +315,7 @@ mod tests {
         let id = log.next_call_id();
         log.call(&id, "edit", "{}").unwrap();
         between(&path);
-        log.result(&mut done(), None, false).unwrap();
+        result(&mut log).unwrap();
     }
 
     #[test]
@@ -349,7 +381,7 @@ mod tests {
         log.call("c", "edit", "{}").unwrap();
         scene.scratch.write(&new_name(&scene), b"# Notes\n").unwrap();
         rustix::fs::rename(new_name(&scene), &path).unwrap();
-        let problem = log.result(&mut done(), None, false).unwrap_err();
+        let problem = result(&mut log).unwrap_err();
         assert!(problem.message.contains("not a session log"), "{}", problem.message);
         assert_eq!(read_file(&path).unwrap(), b"# Notes\n");
     }

@@ -53,6 +53,7 @@ pub fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> Result<Exit
     let turn = Turn::default();
     // Both locks are taken before the log is read, so that no call comes in between: that of the root first, as all do.
     let (journal, made_good) = change::begin(&root, &args.change)?;
+    made_good.iter().for_each(|note| console.note(note));
     let path = args.change.log.as_deref().or(source.path()).filter(|_| !args.change.check);
     let log = path.map(|path| Log::open(path, &root, &turn)).transpose()?;
     let history = source.history()?;
@@ -89,8 +90,8 @@ pub fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> Result<Exit
         arguments: &|| arguments(&selection),
         turn: &turn,
     };
-    let place = Place { root: &root, journal: journal.as_ref(), log, texts: console.is_json };
-    let changed = change::finish(&request, planned, &args.change, place, made_good)?;
+    let place = Place { root: &root, journal, log, texts: console.is_json };
+    let changed = change::finish(&request, planned, &args.change, place, Vec::new())?;
     if changed.outcome.ok && !args.change.check {
         undo.emptied.iter().for_each(|(path, count)| root.remove_empty_folders(path, *count));
     }

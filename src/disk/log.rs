@@ -19,6 +19,7 @@ use rustix::fs::OFlags;
 use super::root::other_kind;
 use super::root::stamp_of;
 use crate::plan::Stamp;
+use crate::text::PathText;
 
 /// How much of the log is read at a time on the way back from its end.
 const BLOCK_BYTES: usize = 64 * 1024;
@@ -192,6 +193,15 @@ impl LogFile {
         let mut bytes = vec![0; usize::try_from(length).unwrap_or(limit_bytes)];
         self.file.read_exact_at(&mut bytes, 0).map_err(|source| self.error("read", source))?;
         Ok(bytes)
+    }
+
+    /// Returns the absolute path of the log, links resolved.
+    ///
+    /// # Errors
+    /// [`LogError::Io`].
+    pub fn real_path(&self) -> Result<PathText, LogError> {
+        let path = std::fs::canonicalize(&self.path).map_err(|source| self.error("open", source))?;
+        Ok(PathText::new(path.into_os_string().into_encoded_bytes()))
     }
 
     /// Says what became of the log since a line was last appended: the lock keeps only those out who ask for it.
