@@ -12,6 +12,7 @@ pub mod file_patch;
 mod git_binary;
 mod git_header;
 pub mod json;
+mod marks;
 pub mod patch;
 #[cfg(feature = "cli")]
 mod problem;
@@ -22,6 +23,7 @@ pub mod stat;
 pub mod style;
 #[cfg(feature = "cli")]
 pub mod terminal;
+mod view;
 
 #[cfg(test)]
 mod sample;

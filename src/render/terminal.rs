@@ -17,28 +17,20 @@ use super::row::Row;
 use super::row::wrap;
 use super::style::Role;
 use super::style::Style;
+use super::view::CardView;
+use super::view::Counts;
+use super::view::FileView;
+use super::view::Tone;
+use super::view::card_view;
+use super::view::operation_word;
+use super::view::outcome_view;
+use super::view::total;
 use crate::report::Card;
-use crate::report::CardFile;
-use crate::report::CardStatus;
-use crate::report::Change;
-use crate::report::CommandName;
-use crate::report::DiffNote;
-use crate::report::EolName;
 use crate::report::ErrorReport;
-use crate::report::FileDiff;
-use crate::report::FileOutcome;
-use crate::report::HunkMatch;
-use crate::report::Opaque;
-use crate::report::Operation;
 use crate::report::Outcome;
 use crate::report::Placement;
 use crate::report::PreviewEvent;
 use crate::report::PreviewFile;
-use crate::report::Recorded;
-use crate::report::Rung;
-
-/// How many hexadecimal digits of a hash are drawn.
-const HASH_DIGITS: usize = 12;
 
 /// Draws the card of one call.
 ///
@@ -47,38 +39,7 @@ const HASH_DIGITS: usize = 12;
 /// # Errors
 /// What the writer says.
 pub fn card(out: &mut dyn Write, card: &Card, style: &Style) -> io::Result<()> {
-    let (word, role) = match (card.status, &card.source.call_id) {
-        // A patch or a comparison is no call: there can be no result of it.
-        (CardStatus::Unknown, None) => ("", Role::Strong),
-        (status, _) => status_word(status),
-    };
-    let is_refused = is_refused(card.status);
-    // What was not done is in no total.
-    let done = card.files.iter().filter(|file| !is_refused && !file.status.is_some_and(self::is_refused));
-    let counts = total(done.map(|file| (file.added, file.removed)));
-    let header = Header { title: &card.title, counts, word, role, details: details(card) };
-    let mut rows = header.rows(style);
-    if let Some(message) = &card.message {
-        let role = if is_refused { Role::Bad } else { Role::Dim };
-        for line in message_lines(message, style) {
-            rows.extend(wrap(&Prose::new().with("  ", role).with(line, role), 2, style));
-        }
-    }
-    let mut drawn: Vec<&str> = Vec::new();
-    for file in &card.files {
-        let is_first = !drawn.contains(&file.path.as_str());
-        let diffs: Vec<&FileDiff> =
-            card.diffs.iter().filter(|diff| is_first && diff.path == file.path).collect();
-        drawn.push(&file.path);
-        let is_named = card.files.len() == 1 && names(&card.title, &file.path);
-        rows.extend(card_file(card, file, diffs, style).rows(is_named, style));
-    }
-    // Nothing that a log holds is left out, even if it names the file nowhere else.
-    for diff in card.diffs.iter().filter(|diff| !is_refused && !drawn.contains(&diff.path.as_str())) {
-        let view = FileView { diffs: vec![diff], ..FileView::new(&diff.path, Operation::Update) };
-        rows.extend(view.rows(names(&card.title, &diff.path), style));
-    }
-    write_rows(out, &rows, style)
+    write_rows(out, &view_rows(&card_view(card, style.glyphs().arrow), style), style)
 }
 
 /// Draws one preview event as the whole frame of its call; with `max_rows` no more rows than that, the newest.
@@ -116,51 +77,60 @@ pub fn preview(
 /// # Errors
 /// What the writer says.
 pub fn outcome(out: &mut dyn Write, outcome: &Outcome, style: &Style) -> io::Result<()> {
-    let command = match outcome.command {
-        CommandName::Apply => "apply",
-        CommandName::Write => "write",
-        CommandName::Edit => "edit",
-        CommandName::Undo => "undo",
-    };
-    let title = match outcome.files.as_slice() {
-        [] => command.to_string(),
-        [file] => format!("{command} {}", file.path),
-        files => format!("{command} {} files", files.len()),
-    };
-    let is_undo = outcome.command == CommandName::Undo;
-    let (word, role) = match (outcome.ok, outcome.check, outcome.files.iter().all(is_unchanged)) {
-        (false, _, _) => ("refused, nothing was written", Role::Bad),
-        (true, _, true) => ("nothing to do", Role::Good),
-        (true, true, false) if is_undo => ("would be undone, nothing was written", Role::Caution),
-        (true, true, false) => ("would be applied, nothing was written", Role::Caution),
-        (true, false, false) if is_undo => ("undone", Role::Good),
-        (true, false, false) => ("applied", Role::Good),
-    };
-    let counts = if outcome.files.is_empty() {
-        (None, None)
-    } else {
-        total(outcome.files.iter().map(|file| (Some(file.added), Some(file.removed))))
-    };
-    let undone = match outcome.undoes.as_slice() {
-        [] => None,
-        [call] => Some(format!("undoes {}", call.call_id)),
-        calls => Some(format!("undoes {} calls", calls.len())),
-    };
-    let details = outcome.call_id.iter().cloned().chain(undone).collect();
-    let mut rows = Header { title: &title, counts, word, role, details }.rows(style);
-    for file in &outcome.files {
-        rows.extend(outcome_file(file, style).rows(outcome.files.len() == 1, style));
-    }
-    write_rows(out, &rows, style)
+    write_rows(out, &view_rows(&outcome_view(outcome, style.glyphs().arrow), style), style)
 }
 
-/// Tells whether a file is afterwards what it was before.
-fn is_unchanged(file: &FileOutcome) -> bool {
-    file.operation == Operation::Update
-        && file.diffs.is_empty()
-        && file.opaque.is_none()
-        && file.mode.before == file.mode.after
-        && file.before_sha256 == file.after_sha256
+fn view_rows(view: &CardView<'_>, style: &Style) -> Vec<Row> {
+    let CardView { title, word, tone, counts, details, .. } = view;
+    let role = match tone {
+        Tone::Neutral => Role::Strong,
+        tone => role_of(*tone),
+    };
+    let header = Header { title, counts: *counts, word, role, details: details.clone() };
+    let mut rows = header.rows(style);
+    if let Some(message) = view.message {
+        let role = if view.is_refused { Role::Bad } else { Role::Dim };
+        for line in message_lines(message, style) {
+            rows.extend(wrap(&Prose::new().with("  ", role).with(line, role), 2, style));
+        }
+    }
+    for file in &view.files {
+        rows.extend(file_rows(file, Vec::new(), Tint::Changed, style));
+    }
+    rows
+}
+
+fn role_of(tone: Tone) -> Role {
+    match tone {
+        Tone::Neutral => Role::Dim,
+        Tone::Good => Role::Good,
+        Tone::Bad => Role::Bad,
+        Tone::Caution => Role::Caution,
+    }
+}
+
+/// Returns a file's rows; `problems` stand under its remarks. A file that the header names has no line of its own.
+fn file_rows(file: &FileView<'_>, problems: Vec<Row>, tint: Tint, style: &Style) -> Vec<Row> {
+    let mut rows = Vec::new();
+    if !file.is_named {
+        let mut prose = Prose::new().with("  ", Role::Plain).with(operation_word(file.operation), Role::Dim);
+        prose.push(" ", Role::Plain);
+        prose.push(file.heading(style.glyphs().arrow), Role::Strong);
+        push_counts(&mut prose, file.counts);
+        if let Some((word, tone)) = file.word {
+            prose.push("  ", Role::Plain);
+            prose.push(word, role_of(tone));
+        }
+        rows.extend(wrap(&prose, 4, style));
+    }
+    let indent = if file.is_named { "  " } else { "    " };
+    for remark in &file.remarks {
+        let prose = Prose::new().with(indent, Role::Plain).with(&remark.text, Role::Caution);
+        rows.extend(wrap(&prose, indent.len() + 2, style));
+    }
+    rows.extend(problems);
+    rows.extend(body::rows(&file.diffs, tint, style));
+    rows
 }
 
 /// Draws an error with all its problems, for stderr.
@@ -182,9 +152,6 @@ pub fn note(out: &mut dyn Write, text: &str, style: &Style) -> io::Result<()> {
 fn write_rows(out: &mut dyn Write, rows: &[Row], style: &Style) -> io::Result<()> {
     rows.iter().try_for_each(|row| row.write(out, style))
 }
-
-/// Counts of added and of removed lines, where known.
-type Counts = (Option<usize>, Option<usize>);
 
 /// The first row of a card: `● edit src/calc.rs  +2 -2  applied  turn 4`; an empty word is left out.
 struct Header<'a> {
@@ -225,321 +192,6 @@ fn push_counts(prose: &mut Prose, (added, removed): Counts) {
     }
 }
 
-/// An empty file has no hunk that would say so.
-fn empty_remark(operation: Operation, counts: Counts) -> Option<Remark> {
-    let is_whole = matches!(operation, Operation::Create | Operation::Delete);
-    (is_whole && counts == (Some(0), Some(0))).then(|| Remark::new("empty file"))
-}
-
-/// Adds counts up; of a side that some file does not know, nothing is said.
-fn total(files: impl Iterator<Item = Counts>) -> Counts {
-    let mut all: Option<Counts> = None;
-    for (added, removed) in files {
-        let add = |left: Option<usize>, right: Option<usize>| Some(left?.saturating_add(right?));
-        all = Some(all.map_or((added, removed), |sum| (add(sum.0, added), add(sum.1, removed))));
-    }
-    all.unwrap_or_default()
-}
-
-/// Tells whether a title holds a path as a whole word, so that the path need not be said again.
-fn names(title: &str, path: &str) -> bool {
-    let is_part = |scalar: char| scalar.is_alphanumeric() || "/\\._-".contains(scalar);
-    title.match_indices(path).any(|(at, _)| {
-        !path.is_empty() && !title[..at].ends_with(is_part) && !title[at + path.len()..].starts_with(is_part)
-    })
-}
-
-fn details(card: &Card) -> Vec<String> {
-    let source = &card.source;
-    let mut details: Vec<String> = source.turn.iter().map(|turn| format!("turn {turn}")).collect();
-    details.extend(source.time.clone());
-    details.extend(source.call_id.clone());
-    details
-}
-
-fn status_word(status: CardStatus) -> (&'static str, Role) {
-    match status {
-        CardStatus::Applied => ("applied", Role::Good),
-        CardStatus::Partial => ("partly applied", Role::Caution),
-        CardStatus::Failed => ("failed", Role::Bad),
-        CardStatus::Rejected => ("rejected", Role::Bad),
-        CardStatus::Held => ("held for review", Role::Caution),
-        CardStatus::Unknown => ("unknown", Role::Caution),
-        // There is nothing that could have a result.
-    }
-}
-
-fn is_refused(status: CardStatus) -> bool {
-    matches!(status, CardStatus::Failed | CardStatus::Rejected)
-}
-
-/// One property of a file in words, and the note of a hunk that says the same in fewer.
-struct Remark {
-    about: Option<DiffNote>,
-    text: String,
-}
-
-impl Remark {
-    fn new(text: impl Into<String>) -> Self {
-        Remark { about: None, text: text.into() }
-    }
-
-    fn about(note: DiffNote, text: impl Into<String>) -> Self {
-        Remark { about: Some(note), text: text.into() }
-    }
-}
-
-/// One file as all of card, preview and outcome draw it.
-struct FileView<'a> {
-    path: &'a str,
-    operation: Operation,
-    from: Option<&'a str>,
-    counts: Counts,
-    /// Its own status, where that is not the card's.
-    word: Option<(&'static str, Role)>,
-    /// What the hunks can't show, in words.
-    remarks: Vec<Remark>,
-    /// Under the remarks: why it does not fit.
-    problems: Vec<Row>,
-    diffs: Vec<&'a FileDiff>,
-    tint: Tint,
-}
-
-impl<'a> FileView<'a> {
-    fn new(path: &'a str, operation: Operation) -> Self {
-        FileView {
-            path,
-            operation,
-            from: None,
-            counts: (None, None),
-            word: None,
-            remarks: Vec::new(),
-            problems: Vec::new(),
-            diffs: Vec::new(),
-            tint: Tint::Changed,
-        }
-    }
-
-    /// Returns the file's rows; a file that the header names has no line of its own.
-    fn rows(mut self, is_named: bool, style: &Style) -> Vec<Row> {
-        let arrow = style.glyphs().arrow;
-        let mut rows = Vec::new();
-        if !is_named {
-            let path = match self.from {
-                Some(from) => format!("{from} {arrow} {}", self.path),
-                None => self.path.to_string(),
-            };
-            let mut prose =
-                Prose::new().with("  ", Role::Plain).with(operation_word(self.operation), Role::Dim);
-            prose.push(" ", Role::Plain);
-            prose.push(path, Role::Strong);
-            push_counts(&mut prose, self.counts);
-            if let Some((word, role)) = self.word {
-                prose.push("  ", Role::Plain);
-                prose.push(word, role);
-            }
-            rows.extend(wrap(&prose, 4, style));
-        } else if let Some(remark) = operation_remark(self.operation, self.from, arrow, self.path) {
-            self.remarks.insert(0, Remark::new(remark));
-        }
-        for (diff, note) in
-            self.diffs.iter().flat_map(|diff| diff.notes.iter().map(move |note| (diff, *note)))
-        {
-            if !self.remarks.iter().any(|remark| remark.about == Some(note)) {
-                self.remarks.push(Remark::about(note, note_words(note, diff)));
-            }
-        }
-        if self.operation == Operation::Create && self.diffs.iter().any(|diff| diff.new_no_newline) {
-            self.remarks.push(Remark::new("no newline at the end of the file"));
-        }
-        let indent = if is_named { "  " } else { "    " };
-        for remark in &self.remarks {
-            let prose = Prose::new().with(indent, Role::Plain).with(&remark.text, Role::Caution);
-            rows.extend(wrap(&prose, indent.len() + 2, style));
-        }
-        rows.append(&mut self.problems);
-        rows.extend(body::rows(&self.diffs, self.tint, style));
-        rows
-    }
-}
-
-fn operation_word(operation: Operation) -> &'static str {
-    match operation {
-        Operation::Create => "create",
-        Operation::Update => "update",
-        Operation::Delete => "delete",
-        Operation::Rename => "rename",
-        Operation::Copy => "copy",
-    }
-}
-
-fn operation_remark(operation: Operation, from: Option<&str>, arrow: &str, path: &str) -> Option<String> {
-    let from = from.unwrap_or("a path that is not recorded");
-    match operation {
-        Operation::Create => Some("new file".to_string()),
-        Operation::Update => None,
-        Operation::Delete => Some("deleted".to_string()),
-        Operation::Rename => Some(format!("renamed: {from} {arrow} {path}")),
-        Operation::Copy => Some(format!("copied: {from} {arrow} {path}")),
-    }
-}
-
-fn note_words(note: DiffNote, diff: &FileDiff) -> &'static str {
-    match note {
-        DiffNote::FinalNewline if diff.old_no_newline && !diff.new_no_newline => "final newline added",
-        DiffNote::FinalNewline if diff.new_no_newline && !diff.old_no_newline => "final newline removed",
-        DiffNote::FinalNewline => "final newline added or removed",
-        DiffNote::Eol => "line endings changed",
-        DiffNote::Bom => "BOM (byte order mark) added or removed",
-        DiffNote::OldUnknown => "old content not recorded",
-        DiffNote::Coarse => "coarse comparison: the hunk is right but not minimal",
-    }
-}
-
-fn card_file<'a>(card: &Card, file: &'a CardFile, diffs: Vec<&'a FileDiff>, style: &Style) -> FileView<'a> {
-    let status = file.status.unwrap_or(card.status);
-    let mut remarks = Vec::new();
-    if !is_refused(status) {
-        remarks.extend(file.encoding.as_ref().and_then(|encoding| encoding_remark(encoding, style)));
-        remarks.extend(file.eol.and_then(|eol| eol_remark(eol, style)));
-        remarks.extend(file.mode.as_ref().and_then(|mode| mode_remark(mode, file.operation, style)));
-        match file.recorded {
-            Recorded::Hunks | Recorded::Texts => {
-                remarks.extend(empty_remark(file.operation, (file.added, file.removed)));
-            }
-            Recorded::Request if diffs.iter().any(|diff| diff.new_start.is_none()) => {
-                remarks.push(Remark::new("as requested, no line numbers"));
-            }
-            Recorded::Request => {}
-            Recorded::Path => remarks.push(Remark::new("content not recorded")),
-        }
-    }
-    FileView {
-        from: file.from.as_deref(),
-        counts: if is_refused(status) { (None, None) } else { (file.added, file.removed) },
-        word: file.status.map(status_word),
-        remarks,
-        diffs: if is_refused(status) { Vec::new() } else { diffs },
-        ..FileView::new(&file.path, file.operation)
-    }
-}
-
-fn outcome_file<'a>(file: &'a FileOutcome, style: &Style) -> FileView<'a> {
-    let flag = |note: DiffNote, change: Change<bool>, what: &str| match (change.before, change.after) {
-        (Some(false), Some(true)) => Some(Remark::about(note, format!("{what} added"))),
-        (Some(true), Some(false)) => Some(Remark::about(note, format!("{what} removed"))),
-        _ => None,
-    };
-    let mut remarks = Vec::new();
-    let encoding = Change { before: file.encoding_before.clone(), after: Some(file.encoding.clone()) };
-    remarks.extend(encoding_remark(&encoding, style));
-    let guess = || Remark::new(format!("encoding {}, as far as the bytes tell", file.encoding));
-    remarks.extend(file.encoding_guessed.then(guess));
-    remarks.extend(eol_remark(file.eol, style));
-    remarks.extend(flag(DiffNote::Bom, file.bom, "BOM (byte order mark)"));
-    remarks.extend(flag(DiffNote::FinalNewline, file.final_newline, "final newline"));
-    remarks.extend(mode_remark(&file.mode, file.operation, style));
-    remarks.extend(match file.opaque {
-        Some(opaque) => Some(opaque_remark(opaque, file, style)),
-        None => empty_remark(file.operation, (Some(file.added), Some(file.removed))),
-    });
-    let replacements = file.replacements.filter(|&count| count != 1);
-    remarks.extend(replacements.map(|count| Remark::new(format!("{count} replacements"))));
-    remarks.extend(file.hard_links.map(|count| match count {
-        1 => Remark::new("1 other hard link still has the old content"),
-        _ => Remark::new(format!("{count} other hard links still have the old content")),
-    }));
-    remarks.extend(match_remarks(&file.matches));
-    FileView {
-        from: file.from.as_deref(),
-        counts: (Some(file.added), Some(file.removed)),
-        remarks,
-        diffs: file.diffs.iter().collect(),
-        ..FileView::new(&file.path, file.operation)
-    }
-}
-
-fn opaque_remark(opaque: Opaque, file: &FileOutcome, style: &Style) -> Remark {
-    let word = match opaque {
-        Opaque::Binary => "binary, not shown",
-        Opaque::TooLarge => "too large to be shown as a whole",
-        Opaque::Undecodable => "some bytes are no text",
-    };
-    let short = |hash: &Option<String>| match hash {
-        Some(hash) => hash.chars().take(HASH_DIGITS).collect(),
-        None => "absent".to_string(),
-    };
-    if file.before_sha256.is_none() && file.after_sha256.is_none() {
-        return Remark::new(word);
-    }
-    let (before, after) = (short(&file.before_sha256), short(&file.after_sha256));
-    Remark::new(format!("{word}: sha256 {before} {} {after}", style.glyphs().arrow))
-}
-
-fn encoding_remark(encoding: &Change<String>, style: &Style) -> Option<Remark> {
-    let (before, after) = (encoding.before.as_ref()?, encoding.after.as_ref()?);
-    (before != after).then(|| Remark::new(format!("encoding {before} {} {after}", style.glyphs().arrow)))
-}
-
-fn eol_remark(eol: Change<EolName>, style: &Style) -> Option<Remark> {
-    let name = |eol: EolName| match eol {
-        EolName::Lf => Some("LF"),
-        EolName::Crlf => Some("CRLF"),
-        EolName::Mixed => Some("mixed"),
-        EolName::None => None,
-    };
-    let (before, after) = (eol.before.and_then(name)?, eol.after.and_then(name)?);
-    let text = || format!("line endings {before} {} {after}", style.glyphs().arrow);
-    (before != after).then(|| Remark::about(DiffNote::Eol, text()))
-}
-
-fn mode_remark(mode: &Change<String>, operation: Operation, style: &Style) -> Option<Remark> {
-    match (&mode.before, &mode.after) {
-        (Some(before), Some(after)) if before != after => {
-            Some(Remark::new(format!("mode {before} {} {after}", style.glyphs().arrow)))
-        }
-        (None, Some(after)) if operation == Operation::Create && after != "100644" => {
-            Some(Remark::new(format!("mode {after}")))
-        }
-        _ => None,
-    }
-}
-
-/// Says which hunks were not found exactly where and as they were stated; equal ones share a remark.
-fn match_remarks(matches: &[HunkMatch]) -> Vec<Remark> {
-    let has_one_edit = matches.iter().all(|found| found.edit == matches[0].edit);
-    let mut groups: Vec<((Rung, i64), Vec<String>)> = Vec::new();
-    for found in matches.iter().filter(|found| found.rung != Rung::Exact || found.offset_lines != 0) {
-        let name =
-            if has_one_edit { found.hunk.to_string() } else { format!("{}.{}", found.edit, found.hunk) };
-        match groups.iter_mut().find(|(key, _)| *key == (found.rung, found.offset_lines)) {
-            Some((_, names)) => names.push(name),
-            None => groups.push(((found.rung, found.offset_lines), vec![name])),
-        }
-    }
-    groups.into_iter().map(|((rung, offset), names)| match_remark(rung, offset, &names)).collect()
-}
-
-fn match_remark(rung: Rung, offset_lines: i64, names: &[String]) -> Remark {
-    let rung = match rung {
-        Rung::Exact => None,
-        Rung::TrailingBlanks => Some("trailing blanks"),
-        Rung::Indentation => Some("indentation"),
-        Rung::Unicode => Some("unicode"),
-        Rung::Context => Some("context"),
-    };
-    let distance = offset_lines.unsigned_abs();
-    let plural = if distance == 1 { "" } else { "s" };
-    let offset = match offset_lines {
-        0 => None,
-        1.. => Some(format!("{distance} line{plural} below the stated line")),
-        _ => Some(format!("{distance} line{plural} above the stated line")),
-    };
-    let what: Vec<String> = rung.map(str::to_string).into_iter().chain(offset).collect();
-    let plural = if names.len() == 1 { "" } else { "s" };
-    Remark::new(format!("hunk{plural} {} matched: {}", names.join(", "), what.join(", ")))
-}
-
 fn preview_rows(call_id: Option<&str>, files: &[PreviewFile], style: &Style) -> Vec<Row> {
     let title = match files.len() {
         1 => "preview".to_string(),
@@ -561,26 +213,25 @@ fn preview_rows(call_id: Option<&str>, files: &[PreviewFile], style: &Style) -> 
             from: file.from.as_deref(),
             counts: (Some(file.added), Some(file.removed)),
             word: Some(placement_word(file.placement, file.complete)),
-            problems,
             diffs: file.diffs.iter().collect(),
-            tint: if is_bad { Tint::None } else { Tint::Changed },
             ..FileView::new(&file.path, file.operation)
         };
-        rows.extend(view.rows(false, style));
+        let tint = if is_bad { Tint::None } else { Tint::Changed };
+        rows.extend(file_rows(&view.remarked(style.glyphs().arrow), problems, tint, style));
     }
     rows
 }
 
-fn placement_word(placement: Placement, is_complete: bool) -> (&'static str, Role) {
+fn placement_word(placement: Placement, is_complete: bool) -> (&'static str, Tone) {
     match (placement, is_complete) {
-        (Placement::Unknown, true) => ("unknown", Role::Dim),
-        (Placement::Unknown, false) => ("unknown so far", Role::Dim),
-        (Placement::Located, true) => ("located", Role::Good),
-        (Placement::Located, false) => ("located so far", Role::Good),
-        (Placement::Missing, _) => ("missing", Role::Bad),
-        (Placement::Ambiguous, _) => ("ambiguous", Role::Bad),
-        (Placement::Exists, _) => ("exists", Role::Bad),
-        (Placement::Refused, _) => ("refused", Role::Bad),
+        (Placement::Unknown, true) => ("unknown", Tone::Neutral),
+        (Placement::Unknown, false) => ("unknown so far", Tone::Neutral),
+        (Placement::Located, true) => ("located", Tone::Good),
+        (Placement::Located, false) => ("located so far", Tone::Good),
+        (Placement::Missing, _) => ("missing", Tone::Bad),
+        (Placement::Ambiguous, _) => ("ambiguous", Tone::Bad),
+        (Placement::Exists, _) => ("exists", Tone::Bad),
+        (Placement::Refused, _) => ("refused", Tone::Bad),
     }
 }
 
@@ -611,12 +262,26 @@ mod tests {
     use super::*;
     use crate::render::sample;
     use crate::render::style::Color;
+    use crate::render::view::names;
     use crate::report::Candidate;
+    use crate::report::CardFile;
+    use crate::report::CardStatus;
+    use crate::report::Change;
     use crate::report::Code;
+    use crate::report::CommandName;
+    use crate::report::DiffNote;
+    use crate::report::EolName;
+    use crate::report::FileDiff;
+    use crate::report::FileOutcome;
+    use crate::report::HunkMatch;
     use crate::report::Nearest;
+    use crate::report::Opaque;
+    use crate::report::Operation;
     use crate::report::OutcomeSchema;
     use crate::report::PreviewSchema;
     use crate::report::Problem;
+    use crate::report::Recorded;
+    use crate::report::Rung;
 
     /// Something that can be drawn, with what draws it.
     type Draw<'a> = &'a dyn Fn(&mut dyn Write, &Style) -> io::Result<()>;
@@ -789,15 +454,12 @@ mod tests {
             before_sha256: None,
             after_sha256: None,
             encoding: "utf-8".to_string(),
-            encoding_guessed: false,
-            encoding_before: None,
             eol: Change { before: None, after: None },
             bom: Change::default(),
             final_newline: Change::default(),
             mode: Change::default(),
             replacements: None,
             hard_links: None,
-            no_undo: None,
             added: 2,
             removed: 1,
             diffs: calc().diffs,
@@ -807,16 +469,7 @@ mod tests {
 
     fn outcome_of(ok: bool, check: bool, files: Vec<FileOutcome>) -> Outcome {
         let command = CommandName::Apply;
-        Outcome {
-            schema: OutcomeSchema::V1,
-            ok,
-            command,
-            check,
-            call_id: None,
-            undoes: Vec::new(),
-            files,
-            error: None,
-        }
+        Outcome { schema: OutcomeSchema::V1, ok, command, check, call_id: None, files, error: None }
     }
 
     fn outcome_text(value: &Outcome, style: &Style) -> String {

@@ -1,0 +1,445 @@
+//! What a card says, in words, before a renderer lays it out: the same on a terminal, a page and in Markdown.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::HashSet;
+
+use crate::report::Card;
+use crate::report::CardFile;
+use crate::report::CardStatus;
+use crate::report::Change;
+use crate::report::CommandName;
+use crate::report::DiffNote;
+use crate::report::EolName;
+use crate::report::FileDiff;
+use crate::report::FileOutcome;
+use crate::report::HunkMatch;
+use crate::report::Opaque;
+use crate::report::Operation;
+use crate::report::Outcome;
+use crate::report::Recorded;
+use crate::report::Rung;
+
+/// How many hexadecimal digits of a hash are drawn.
+const HASH_DIGITS: usize = 12;
+
+/// What a word means to the reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tone {
+    /// Nothing in particular.
+    Neutral,
+    /// It is done.
+    Good,
+    /// It is not done.
+    Bad,
+    /// It is not sure, or not all of it is done.
+    Caution,
+}
+
+/// Counts of added and of removed lines, where known.
+pub(super) type Counts = (Option<usize>, Option<usize>);
+
+/// A card, or an outcome, as every renderer draws it.
+pub(super) struct CardView<'a> {
+    /// The tool and its path or paths.
+    pub(super) title: Cow<'a, str>,
+    /// What became of it; empty where nothing can.
+    pub(super) word: &'static str,
+    /// What the word means.
+    pub(super) tone: Tone,
+    /// The lines of all files that were changed.
+    pub(super) counts: Counts,
+    /// Turn, time, call.
+    pub(super) details: Vec<String>,
+    /// The reason of a failure, or what else there is to say.
+    pub(super) message: Option<&'a str>,
+    /// Nothing was changed.
+    pub(super) is_refused: bool,
+    /// The files.
+    pub(super) files: Vec<FileView<'a>>,
+}
+
+/// One file of it.
+pub(super) struct FileView<'a> {
+    pub(super) path: &'a str,
+    pub(super) operation: Operation,
+    pub(super) from: Option<&'a str>,
+    pub(super) counts: Counts,
+    /// Its own status, where that is not the card's.
+    pub(super) word: Option<(&'static str, Tone)>,
+    /// What the hunks can't show, in words.
+    pub(super) remarks: Vec<Remark>,
+    pub(super) diffs: Vec<&'a FileDiff>,
+    /// The title names it: it needs no heading of its own.
+    pub(super) is_named: bool,
+}
+
+/// One property of a file in words, and the note of a hunk that says the same in fewer.
+pub(super) struct Remark {
+    about: Option<DiffNote>,
+    pub(super) text: String,
+}
+
+impl Remark {
+    fn new(text: impl Into<String>) -> Self {
+        Remark { about: None, text: text.into() }
+    }
+
+    fn about(note: DiffNote, text: impl Into<String>) -> Self {
+        Remark { about: Some(note), text: text.into() }
+    }
+}
+
+impl<'a> FileView<'a> {
+    /// Returns a file of which only path and operation are known.
+    pub(super) fn new(path: &'a str, operation: Operation) -> Self {
+        FileView {
+            path,
+            operation,
+            from: None,
+            counts: (None, None),
+            word: None,
+            remarks: Vec::new(),
+            diffs: Vec::new(),
+            is_named: false,
+        }
+    }
+
+    /// Adds the remarks that follow from the rest.
+    pub(super) fn remarked(mut self, arrow: &str) -> Self {
+        if self.is_named
+            && let Some(remark) = operation_remark(self.operation, self.from, arrow, self.path)
+        {
+            self.remarks.insert(0, Remark::new(remark));
+        }
+        for (diff, note) in
+            self.diffs.iter().flat_map(|diff| diff.notes.iter().map(move |note| (diff, *note)))
+        {
+            if !self.remarks.iter().any(|remark| remark.about == Some(note)) {
+                self.remarks.push(Remark::about(note, note_words(note, diff)));
+            }
+        }
+        if self.operation == Operation::Create && self.diffs.iter().any(|diff| diff.new_no_newline) {
+            self.remarks.push(Remark::new("no newline at the end of the file"));
+        }
+        self
+    }
+
+    /// Returns the path for a heading, of a moved file both.
+    pub(super) fn heading(&self, arrow: &str) -> String {
+        match self.from {
+            Some(from) => format!("{from} {arrow} {}", self.path),
+            None => self.path.to_string(),
+        }
+    }
+}
+
+/// Returns what the card of a call says; `arrow` stands between old and new.
+///
+/// A failed or rejected call has its reason and no hunks.
+pub(super) fn card_view<'a>(card: &'a Card, arrow: &str) -> CardView<'a> {
+    let (word, tone) = match (card.status, &card.source.call_id) {
+        // A patch or a comparison is no call: there can be no result of it.
+        (CardStatus::Unknown, None) => ("", Tone::Neutral),
+        (status, _) => status_word(status),
+    };
+    let is_refused = is_refused(card.status);
+    // What was not done is in no total.
+    let done = card.files.iter().filter(|file| !is_refused && !file.status.is_some_and(self::is_refused));
+    let counts = total(done.map(|file| (file.added, file.removed)));
+    let mut files = Vec::new();
+    let mut drawn: HashSet<&str> = HashSet::new();
+    let mut diffs_by_path: HashMap<&str, Vec<&FileDiff>> = HashMap::new();
+    for diff in &card.diffs {
+        diffs_by_path.entry(diff.path.as_str()).or_default().push(diff);
+    }
+    for file in &card.files {
+        let diffs = if drawn.insert(&file.path) {
+            diffs_by_path.get(file.path.as_str()).cloned().unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        let is_named = card.files.len() == 1 && names(&card.title, &file.path);
+        files.push(FileView { is_named, ..card_file(card, file, diffs, arrow) }.remarked(arrow));
+    }
+    // Nothing that a log holds is left out, even if it names the file nowhere else.
+    for diff in card.diffs.iter().filter(|diff| !is_refused && !drawn.contains(diff.path.as_str())) {
+        let is_named = names(&card.title, &diff.path);
+        let view = FileView { diffs: vec![diff], is_named, ..FileView::new(&diff.path, Operation::Update) };
+        files.push(view.remarked(arrow));
+    }
+    CardView {
+        title: Cow::Borrowed(&card.title),
+        word,
+        tone,
+        counts,
+        details: details(card),
+        message: card.message.as_deref(),
+        is_refused,
+        files,
+    }
+}
+
+/// Returns what a command's outcome says, file by file as a card does.
+pub(super) fn outcome_view<'a>(outcome: &'a Outcome, arrow: &str) -> CardView<'a> {
+    let command = match outcome.command {
+        CommandName::Apply => "apply",
+        CommandName::Write => "write",
+        CommandName::Edit => "edit",
+        CommandName::Undo => "undo",
+    };
+    let title = match outcome.files.as_slice() {
+        [] => command.to_string(),
+        [file] => format!("{command} {}", file.path),
+        files => format!("{command} {} files", files.len()),
+    };
+    let is_undo = outcome.command == CommandName::Undo;
+    let (word, tone) = match (outcome.ok, outcome.check, outcome.files.iter().all(is_unchanged)) {
+        (false, _, _) => ("refused, nothing was written", Tone::Bad),
+        (true, _, true) => ("nothing to do", Tone::Good),
+        (true, true, false) if is_undo => ("would be undone, nothing was written", Tone::Caution),
+        (true, true, false) => ("would be applied, nothing was written", Tone::Caution),
+        (true, false, false) if is_undo => ("undone", Tone::Good),
+        (true, false, false) => ("applied", Tone::Good),
+    };
+    let counts = if outcome.files.is_empty() {
+        (None, None)
+    } else {
+        total(outcome.files.iter().map(|file| (Some(file.added), Some(file.removed))))
+    };
+    let is_named = outcome.files.len() == 1;
+    let file = |file| FileView { is_named, ..outcome_file(file, arrow) }.remarked(arrow);
+    CardView {
+        title: Cow::Owned(title),
+        word,
+        tone,
+        counts,
+        details: outcome.call_id.iter().cloned().collect(),
+        message: None,
+        is_refused: !outcome.ok,
+        files: outcome.files.iter().map(file).collect(),
+    }
+}
+
+/// Tells whether a file is afterwards what it was before.
+fn is_unchanged(file: &FileOutcome) -> bool {
+    file.operation == Operation::Update
+        && file.diffs.is_empty()
+        && file.opaque.is_none()
+        && file.mode.before == file.mode.after
+        && file.before_sha256 == file.after_sha256
+}
+
+/// An empty file has no hunk that would say so.
+fn empty_remark(operation: Operation, counts: Counts) -> Option<Remark> {
+    let is_whole = matches!(operation, Operation::Create | Operation::Delete);
+    (is_whole && counts == (Some(0), Some(0))).then(|| Remark::new("empty file"))
+}
+
+/// Adds counts up; of a side that some file does not know, nothing is said.
+pub(super) fn total(files: impl Iterator<Item = Counts>) -> Counts {
+    let mut all: Option<Counts> = None;
+    for (added, removed) in files {
+        let add = |left: Option<usize>, right: Option<usize>| Some(left?.saturating_add(right?));
+        all = Some(all.map_or((added, removed), |sum| (add(sum.0, added), add(sum.1, removed))));
+    }
+    all.unwrap_or_default()
+}
+
+/// Tells whether a title holds a path as a whole word, so that the path need not be said again.
+pub(super) fn names(title: &str, path: &str) -> bool {
+    let is_part = |scalar: char| scalar.is_alphanumeric() || "/\\._-".contains(scalar);
+    title.match_indices(path).any(|(at, _)| {
+        !path.is_empty() && !title[..at].ends_with(is_part) && !title[at + path.len()..].starts_with(is_part)
+    })
+}
+
+fn details(card: &Card) -> Vec<String> {
+    let source = &card.source;
+    let mut details: Vec<String> = source.turn.iter().map(|turn| format!("turn {turn}")).collect();
+    details.extend(source.time.clone());
+    details.extend(source.call_id.clone());
+    details
+}
+
+pub(super) fn status_word(status: CardStatus) -> (&'static str, Tone) {
+    match status {
+        CardStatus::Applied => ("applied", Tone::Good),
+        CardStatus::Partial => ("partly applied", Tone::Caution),
+        CardStatus::Failed => ("failed", Tone::Bad),
+        CardStatus::Rejected => ("rejected", Tone::Bad),
+        CardStatus::Held => ("held for review", Tone::Caution),
+        CardStatus::Unknown => ("unknown", Tone::Caution),
+        // There is nothing that could have a result.
+    }
+}
+
+pub(super) fn is_refused(status: CardStatus) -> bool {
+    matches!(status, CardStatus::Failed | CardStatus::Rejected)
+}
+
+pub(super) fn operation_word(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Create => "create",
+        Operation::Update => "update",
+        Operation::Delete => "delete",
+        Operation::Rename => "rename",
+        Operation::Copy => "copy",
+    }
+}
+
+fn operation_remark(operation: Operation, from: Option<&str>, arrow: &str, path: &str) -> Option<String> {
+    let from = from.unwrap_or("a path that is not recorded");
+    match operation {
+        Operation::Create => Some("new file".to_string()),
+        Operation::Update => None,
+        Operation::Delete => Some("deleted".to_string()),
+        Operation::Rename => Some(format!("renamed: {from} {arrow} {path}")),
+        Operation::Copy => Some(format!("copied: {from} {arrow} {path}")),
+    }
+}
+
+fn note_words(note: DiffNote, diff: &FileDiff) -> &'static str {
+    match note {
+        DiffNote::FinalNewline if diff.old_no_newline && !diff.new_no_newline => "final newline added",
+        DiffNote::FinalNewline if diff.new_no_newline && !diff.old_no_newline => "final newline removed",
+        DiffNote::FinalNewline => "final newline added or removed",
+        DiffNote::Eol => "line endings changed",
+        DiffNote::Bom => "BOM (byte order mark) added or removed",
+        DiffNote::OldUnknown => "old content not recorded",
+        DiffNote::Coarse => "coarse comparison: the hunk is right but not minimal",
+    }
+}
+
+fn card_file<'a>(card: &Card, file: &'a CardFile, diffs: Vec<&'a FileDiff>, arrow: &str) -> FileView<'a> {
+    let status = file.status.unwrap_or(card.status);
+    let mut remarks = Vec::new();
+    if !is_refused(status) {
+        remarks.extend(file.eol.and_then(|eol| eol_remark(eol, arrow)));
+        remarks.extend(file.mode.as_ref().and_then(|mode| mode_remark(mode, file.operation, arrow)));
+        match file.recorded {
+            Recorded::Hunks | Recorded::Texts => {
+                remarks.extend(empty_remark(file.operation, (file.added, file.removed)));
+            }
+            Recorded::Request if diffs.iter().any(|diff| diff.new_start.is_none()) => {
+                remarks.push(Remark::new("as requested, no line numbers"));
+            }
+            Recorded::Request => {}
+            Recorded::Path => remarks.push(Remark::new("content not recorded")),
+        }
+    }
+    FileView {
+        from: file.from.as_deref(),
+        counts: if is_refused(status) { (None, None) } else { (file.added, file.removed) },
+        word: file.status.map(status_word),
+        remarks,
+        diffs: if is_refused(status) { Vec::new() } else { diffs },
+        ..FileView::new(&file.path, file.operation)
+    }
+}
+
+fn outcome_file<'a>(file: &'a FileOutcome, arrow: &str) -> FileView<'a> {
+    let flag = |note: DiffNote, change: Change<bool>, what: &str| match (change.before, change.after) {
+        (Some(false), Some(true)) => Some(Remark::about(note, format!("{what} added"))),
+        (Some(true), Some(false)) => Some(Remark::about(note, format!("{what} removed"))),
+        _ => None,
+    };
+    let mut remarks = Vec::new();
+    remarks.extend(eol_remark(file.eol, arrow));
+    remarks.extend(flag(DiffNote::Bom, file.bom, "BOM (byte order mark)"));
+    remarks.extend(flag(DiffNote::FinalNewline, file.final_newline, "final newline"));
+    remarks.extend(mode_remark(&file.mode, file.operation, arrow));
+    remarks.extend(match file.opaque {
+        Some(opaque) => Some(opaque_remark(opaque, file, arrow)),
+        None => empty_remark(file.operation, (Some(file.added), Some(file.removed))),
+    });
+    let replacements = file.replacements.filter(|&count| count != 1);
+    remarks.extend(replacements.map(|count| Remark::new(format!("{count} replacements"))));
+    remarks.extend(file.hard_links.map(|count| match count {
+        1 => Remark::new("1 other hard link still has the old content"),
+        _ => Remark::new(format!("{count} other hard links still have the old content")),
+    }));
+    remarks.extend(match_remarks(&file.matches));
+    FileView {
+        from: file.from.as_deref(),
+        counts: (Some(file.added), Some(file.removed)),
+        remarks,
+        diffs: file.diffs.iter().collect(),
+        ..FileView::new(&file.path, file.operation)
+    }
+}
+
+fn opaque_remark(opaque: Opaque, file: &FileOutcome, arrow: &str) -> Remark {
+    let word = match opaque {
+        Opaque::Binary => "binary, not shown",
+        Opaque::TooLarge => "too large to be shown as a whole",
+    };
+    let short = |hash: &Option<String>| match hash {
+        Some(hash) => hash.chars().take(HASH_DIGITS).collect(),
+        None => "absent".to_string(),
+    };
+    if file.before_sha256.is_none() && file.after_sha256.is_none() {
+        return Remark::new(word);
+    }
+    let (before, after) = (short(&file.before_sha256), short(&file.after_sha256));
+    Remark::new(format!("{word}: sha256 {before} {} {after}", arrow))
+}
+
+fn eol_remark(eol: Change<EolName>, arrow: &str) -> Option<Remark> {
+    let name = |eol: EolName| match eol {
+        EolName::Lf => Some("LF"),
+        EolName::Crlf => Some("CRLF"),
+        EolName::Mixed => Some("mixed"),
+        EolName::None => None,
+    };
+    let (before, after) = (eol.before.and_then(name)?, eol.after.and_then(name)?);
+    let text = || format!("line endings {before} {} {after}", arrow);
+    (before != after).then(|| Remark::about(DiffNote::Eol, text()))
+}
+
+fn mode_remark(mode: &Change<String>, operation: Operation, arrow: &str) -> Option<Remark> {
+    match (&mode.before, &mode.after) {
+        (Some(before), Some(after)) if before != after => {
+            Some(Remark::new(format!("mode {before} {} {after}", arrow)))
+        }
+        (None, Some(after)) if operation == Operation::Create && after != "100644" => {
+            Some(Remark::new(format!("mode {after}")))
+        }
+        _ => None,
+    }
+}
+
+/// Says which hunks were not found exactly where and as they were stated; equal ones share a remark.
+fn match_remarks(matches: &[HunkMatch]) -> Vec<Remark> {
+    let has_one_edit = matches.iter().all(|found| found.edit == matches[0].edit);
+    let mut groups: Vec<((Rung, i64), Vec<String>)> = Vec::new();
+    for found in matches.iter().filter(|found| found.rung != Rung::Exact || found.offset_lines != 0) {
+        let name =
+            if has_one_edit { found.hunk.to_string() } else { format!("{}.{}", found.edit, found.hunk) };
+        match groups.iter_mut().find(|(key, _)| *key == (found.rung, found.offset_lines)) {
+            Some((_, names)) => names.push(name),
+            None => groups.push(((found.rung, found.offset_lines), vec![name])),
+        }
+    }
+    groups.into_iter().map(|((rung, offset), names)| match_remark(rung, offset, &names)).collect()
+}
+
+fn match_remark(rung: Rung, offset_lines: i64, names: &[String]) -> Remark {
+    let rung = match rung {
+        Rung::Exact => None,
+        Rung::TrailingBlanks => Some("trailing blanks"),
+        Rung::Indentation => Some("indentation"),
+        Rung::Unicode => Some("unicode"),
+        Rung::Context => Some("context"),
+    };
+    let distance = offset_lines.unsigned_abs();
+    let plural = if distance == 1 { "" } else { "s" };
+    let offset = match offset_lines {
+        0 => None,
+        1.. => Some(format!("{distance} line{plural} below the stated line")),
+        _ => Some(format!("{distance} line{plural} above the stated line")),
+    };
+    let what: Vec<String> = rung.map(str::to_string).into_iter().chain(offset).collect();
+    let plural = if names.len() == 1 { "" } else { "s" };
+    Remark::new(format!("hunk{plural} {} matched: {}", names.join(", "), what.join(", ")))
+}
