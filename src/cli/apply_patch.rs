@@ -79,7 +79,14 @@ pub fn run(arguments: &[OsString]) -> Exit {
 }
 
 fn globals() -> Globals {
-    Globals { root: PathBuf::from("."), color: ColorWhen::Never, json: false, quiet: false }
+    Globals {
+        root: PathBuf::from("."),
+        color: ColorWhen::Never,
+        theme: Vec::new(),
+        full: false,
+        json: false,
+        quiet: false,
+    }
 }
 
 fn change_args() -> ChangeArgs {

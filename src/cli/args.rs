@@ -55,6 +55,12 @@ pub struct Globals {
     /// When to use colours
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "WHEN", value_enum, default_value = "auto")]
     pub color: ColorWhen,
+    /// Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "THEME", value_enum, value_delimiter = ',')]
+    pub theme: Vec<Theme>,
+    /// Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub full: bool,
     /// Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub json: bool,
@@ -72,6 +78,20 @@ pub enum ColorWhen {
     Always,
     /// Not even on a terminal
     Never,
+}
+
+/// Which colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Theme {
+    /// Dark or light, as the terminal says when it is asked
+    Auto,
+    /// For a dark terminal
+    Dark,
+    /// For a light terminal
+    Light,
+    /// Blue and orange
+    #[value(alias = "colour-blind", alias = "daltonized")]
+    ColorBlind,
 }
 
 /// The commands.

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::time::Duration;
 
 use clap::ColorChoice;
 
@@ -9,6 +10,13 @@ use crate::render::style::Color;
 use crate::render::style::Style;
 
 use super::args::ColorWhen;
+use super::args::Globals;
+use super::args::Theme;
+
+/// How many lines of a wholly new or deleted file are drawn, if not all are asked for.
+const MAX_LINES: usize = 20;
+/// How long a terminal may take to tell its colours.
+const ASK_LIMIT: Duration = Duration::from_millis(100);
 
 /// The width that is drawn for where no terminal tells.
 const DEFAULT_WIDTH: usize = 80;
@@ -88,16 +96,28 @@ pub fn color_choice(flag: ColorWhen) -> ColorChoice {
 }
 
 /// Returns the style for what goes to stdout and to stderr.
-pub fn styles(flag: ColorWhen) -> (Style, Style) {
+pub fn styles(globals: &Globals) -> (Style, Style) {
     let variables = Variables::read();
-    let style = |is_terminal: bool| Style {
+    let (out_is_terminal, error_is_terminal) =
+        (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
+    let out_color = variables.resolve(globals.color, out_is_terminal);
+    let dark = is_dark(&globals.theme, || out_is_terminal && has_grounds(out_color));
+    let style = |is_terminal: bool, color: Color| Style {
         width: width(is_terminal),
-        color: variables.resolve(flag, is_terminal),
-        dark: is_dark(),
+        color,
+        dark,
+        color_blind: globals.theme.contains(&Theme::ColorBlind),
         ascii: !has_utf8(),
-        max_lines: None,
+        max_lines: (!globals.full).then_some(MAX_LINES),
+        is_full: globals.full,
     };
-    (style(std::io::stdout().is_terminal()), style(std::io::stderr().is_terminal()))
+    let error_color = variables.resolve(globals.color, error_is_terminal);
+    (style(out_is_terminal, out_color), style(error_is_terminal, error_color))
+}
+
+/// With sixteen colours no ground is painted, and it is no matter what is behind the text.
+fn has_grounds(color: Color) -> bool {
+    matches!(color, Color::Ansi256 | Color::TrueColor)
 }
 
 /// Returns the columns to draw for: COLUMNS, else the terminal's, else 80.
@@ -119,11 +139,33 @@ pub fn rows() -> Option<usize> {
     terminal_size::terminal_size_of(std::io::stdout()).map(|size| usize::from(size.1.0))
 }
 
-/// Dark unless COLORFGBG says that the background is one of the light colours.
-fn is_dark() -> bool {
+/// The flag, then COLORFGBG, then what the terminal answers, if one may be asked; else dark.
+fn is_dark(themes: &[Theme], may_ask: impl FnOnce() -> bool) -> bool {
+    // The last one that says anything of it counts.
+    let flag = themes.iter().rev().find(|theme| **theme != Theme::ColorBlind);
+    match flag {
+        Some(Theme::Dark) => return true,
+        Some(Theme::Light) => return false,
+        Some(Theme::Auto | Theme::ColorBlind) | None => {}
+    }
     let background =
         std::env::var("COLORFGBG").ok().and_then(|pair| pair.rsplit(';').next().map(str::to_owned));
-    !matches!(background.as_deref(), Some("7" | "15"))
+    match background.as_deref() {
+        Some("7" | "15") => false,
+        Some(stated) if !stated.is_empty() => true,
+        // The answer comes as if it were typed: where stdin is no terminal, another program may read it.
+        _ if std::io::stdin().is_terminal() && may_ask() => asked_is_dark(),
+        _ => true,
+    }
+}
+
+/// Asks the terminal for its colours. One that does not know the question is told by its answer to another one, so
+/// that nobody waits; the limit is for slow lines.
+fn asked_is_dark() -> bool {
+    let mut options = terminal_colorsaurus::QueryOptions::default();
+    options.timeout = ASK_LIMIT;
+    let mode = terminal_colorsaurus::theme_mode(options);
+    !matches!(mode, Ok(terminal_colorsaurus::ThemeMode::Light))
 }
 
 fn has_utf8() -> bool {

@@ -37,7 +37,7 @@ pub struct Console {
 impl Console {
     /// Returns the console of a run.
     pub fn new(globals: &Globals) -> Self {
-        let (out_style, error_style) = environment::styles(globals.color);
+        let (out_style, error_style) = environment::styles(globals);
         Console { out_style, error_style, is_json: globals.json, is_quiet: globals.quiet }
     }
 

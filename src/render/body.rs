@@ -5,25 +5,24 @@ use std::ops::Range;
 use super::escape::Cell;
 use super::escape::Place;
 use super::escape::cells;
-use super::marks::Marks;
-use super::marks::marks_of;
+use super::lines::FileLines;
+use super::lines::Gap;
+use super::lines::Hidden;
+use super::lines::LineView;
+use super::moved::moved_words;
 use super::row::Prose;
 use super::row::Row;
 use super::row::push_cut;
+use super::row::push_wrapped;
 use super::row::wrap;
 use super::style::Role;
 use super::style::Style;
 use crate::diff::hunks::Sign;
-use crate::diff::hunks::SignedLine;
-use crate::diff::hunks::signed_lines;
-use crate::report::FileDiff;
 
 /// From this width on there are two columns of line numbers.
 const TWO_NUMBERS_WIDTH: usize = 60;
 /// Below this width there are none.
 const ONE_NUMBER_WIDTH: usize = 30;
-/// How many hidden characters are named; the rest is counted.
-const LIMIT_HIDDEN_NAMED: usize = 3;
 
 /// Whether changed lines are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,8 +40,6 @@ struct Frame<'a> {
     /// Columns of one line number.
     digits: usize,
     numbers: Numbers,
-    /// Every line of both sides ends in CR: then it is the ending, not text.
-    is_crlf: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,72 +54,78 @@ enum Numbers {
     Narrow,
 }
 
-/// Returns the rows of all hunks of one file, and a last one that names what can't be seen in them.
-pub(super) fn rows(diffs: &[&FileDiff], tint: Tint, style: &Style) -> Vec<Row> {
-    let hunks: Vec<Vec<SignedLine<'_>>> = diffs.iter().map(|diff| signed_lines(diff)).collect();
-    let frame = frame(&hunks, tint, style);
+/// Returns the rows of all hunks of one file, and last ones for what can't be seen in them.
+///
+/// `paths` are those of all files of the card, for blocks that were moved between them; this one is at `own`.
+pub(super) fn rows(
+    file: &FileLines<'_>,
+    (paths, own): (&[&str], usize),
+    tint: Tint,
+    style: &Style,
+) -> Vec<Row> {
+    let frame = frame(file, tint, style);
     let mut rows = Vec::new();
     let mut hidden = Hidden::default();
-    for (at, hunk) in hunks.iter().enumerate() {
-        if at > 0 {
-            rows.extend(gap_row(&hunks[at - 1], hunk, style));
+    for hunk in &file.hunks {
+        rows.extend(gap_row(hunk.gap, style));
+        let limit = style.max_lines.filter(|_| file.is_whole()).unwrap_or(usize::MAX);
+        // A count in place of one line would save nothing.
+        let limit = if hunk.lines.len() <= limit.saturating_add(1) { hunk.lines.len() } else { limit };
+        for line in &hunk.lines[..limit] {
+            if let Some(moved) = &line.moved {
+                rows.extend(dim(&moved_words(moved, line.kind, paths, own), style));
+            }
+            rows.extend(line_rows(line, &frame, &mut hidden));
         }
-        let is_whole = !hunk.is_empty()
-            && hunk.iter().all(|line| line.kind == hunk[0].kind && line.kind != Sign::Context);
-        let limit =
-            style.max_lines.filter(|_| is_whole && hunks.len() == 1).unwrap_or(usize::MAX).min(hunk.len());
-        hunk_rows(&hunk[..limit], &frame, &mut rows, &mut hidden);
-        if limit < hunk.len() {
-            let more = hunk.len() - limit;
-            let text =
-                format!("  {} {more} more line{}", style.glyphs().ellipsis, if more == 1 { "" } else { "s" });
-            rows.extend(wrap(&Prose::new().with(text, Role::Dim), 2, style));
+        if limit < hunk.lines.len() {
+            rows.extend(dim(
+                &format!("{} {} more lines", style.glyphs().ellipsis, hunk.lines.len() - limit),
+                style,
+            ));
         }
     }
-    rows.extend(hidden.rows(style));
+    if tint == Tint::Changed {
+        rows.extend(file.blank_remark().iter().flat_map(|remark| caution(remark, style)));
+    }
+    rows.extend(hidden.words().iter().flat_map(|words| caution(words, style)));
     rows
 }
 
-fn frame<'a>(hunks: &[Vec<SignedLine<'_>>], tint: Tint, style: &'a Style) -> Frame<'a> {
-    let lines = || hunks.iter().flatten();
-    let highest = lines().flat_map(|line| [line.old_number, line.new_number]).flatten().max();
+fn frame<'a>(file: &FileLines<'_>, tint: Tint, style: &'a Style) -> Frame<'a> {
+    let highest = file.highest();
     let numbers = match highest {
         _ if style.width < ONE_NUMBER_WIDTH => Numbers::Narrow,
         None => Numbers::Unknown,
         Some(_) if style.width < TWO_NUMBERS_WIDTH => Numbers::One,
         Some(_) => Numbers::Two,
     };
-    let is_crlf = lines().next().is_some() && lines().all(|line| line.text.ends_with('\r'));
-    Frame { style, tint, digits: highest.unwrap_or(0).to_string().len().max(2), numbers, is_crlf }
+    Frame { style, tint, digits: highest.unwrap_or(0).to_string().len().max(2), numbers }
 }
 
-/// How many unchanged lines stand between two hunks, where their numbers tell.
-fn gap_row(before: &[SignedLine<'_>], after: &[SignedLine<'_>], style: &Style) -> Vec<Row> {
-    let between = |number: fn(&SignedLine<'_>) -> Option<usize>| {
-        let last = before.iter().rev().find_map(number)?;
-        after.iter().find_map(number)?.checked_sub(last)?.checked_sub(1)
-    };
-    // What stands between two hunks is the same on both sides; a hunk without context may have numbers on one only.
-    let count = between(|line| line.old_number).or_else(|| between(|line| line.new_number));
-    let text = match count.filter(|&count| count > 0) {
-        Some(1) => format!("  {} 1 unchanged line", style.glyphs().gap),
-        Some(count) => format!("  {} {count} unchanged lines", style.glyphs().gap),
-        None => format!("  {}", style.glyphs().gap),
-    };
-    wrap(&Prose::new().with(text, Role::Dim), 2, style)
-}
-
-fn hunk_rows(lines: &[SignedLine<'_>], frame: &Frame<'_>, rows: &mut Vec<Row>, hidden: &mut Hidden) {
-    for (line, marks) in lines.iter().zip(marks_of(lines)) {
-        let text = if frame.is_crlf { &line.text[..line.text.len() - 1] } else { line.text };
-        rows.push(line_row(line, text, &marks, frame, hidden));
+fn gap_row(gap: Gap, style: &Style) -> Vec<Row> {
+    let glyph = style.glyphs().gap;
+    match gap {
+        Gap::None => Vec::new(),
+        Gap::Unchanged(1) => dim(&format!("{glyph} 1 unchanged line"), style),
+        Gap::Unchanged(count) => dim(&format!("{glyph} {count} unchanged lines"), style),
+        Gap::Unknown => dim(glyph, style),
     }
 }
 
-fn line_row(line: &SignedLine<'_>, text: &str, marks: &Marks, frame: &Frame<'_>, hidden: &mut Hidden) -> Row {
-    let style = frame.style;
+fn dim(text: &str, style: &Style) -> Vec<Row> {
+    wrap(&Prose::new().with("  ", Role::Dim).with(text, Role::Dim), 2, style)
+}
+
+fn caution(text: &str, style: &Style) -> Vec<Row> {
+    wrap(&Prose::new().with("  ! ", Role::Caution).with(text, Role::Caution), 4, style)
+}
+
+fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hidden) -> Vec<Row> {
+    let (style, text, marks) = (frame.style, line.text, &line.marks);
     let (sign, role, word) = match (line.kind, frame.tint) {
         (Sign::Context, _) => (" ", Role::Plain, Role::Plain),
+        (Sign::Delete, Tint::Changed) if line.is_moved => ("-", Role::MovedAway, Role::MovedAway),
+        (Sign::Insert, Tint::Changed) if line.is_moved => ("+", Role::MovedHere, Role::MovedHere),
         (Sign::Delete, Tint::Changed) => ("-", Role::Delete, Role::DeleteWord),
         (Sign::Insert, Tint::Changed) => ("+", Role::Insert, Role::InsertWord),
         (Sign::Delete, Tint::None) => ("-", Role::Plain, Role::Plain),
@@ -144,7 +147,7 @@ fn line_row(line: &SignedLine<'_>, text: &str, marks: &Marks, frame: &Frame<'_>,
             start = range.end;
         }
         row.push_plain(&text[start..], role);
-        return row;
+        return vec![row];
     }
     let all = cells(text, Place::Line, style.charset());
     hidden.note(&all, text, line.new_number.or(line.old_number));
@@ -161,11 +164,14 @@ fn line_row(line: &SignedLine<'_>, text: &str, marks: &Marks, frame: &Frame<'_>,
         false if marks.words.iter().any(|range| touches(cell, range)) => word,
         false => role,
     };
+    if style.is_full {
+        return push_wrapped(row, &all, role_of, style);
+    }
     push_cut(&mut row, &all, role_of, focus, style);
-    row
+    vec![row]
 }
 
-fn gutter(line: &SignedLine<'_>, frame: &Frame<'_>) -> String {
+fn gutter(line: &LineView<'_>, frame: &Frame<'_>) -> String {
     let (digits, bar) = (frame.digits, frame.style.glyphs().bar);
     let shown = |number: Option<usize>| number.map(|number| number.to_string()).unwrap_or_default();
     match frame.numbers {
@@ -177,61 +183,6 @@ fn gutter(line: &SignedLine<'_>, frame: &Frame<'_>) -> String {
         }
         Numbers::Two => {
             format!("  {:>digits$} {:>digits$} {bar} ", shown(line.old_number), shown(line.new_number))
-        }
-    }
-}
-
-/// The characters of a file's hunks that could not be seen.
-#[derive(Default)]
-struct Hidden {
-    count: usize,
-    named: Vec<String>,
-}
-
-impl Hidden {
-    fn note(&mut self, cells: &[Cell<'_>], text: &str, number: Option<usize>) {
-        for cell in cells.iter().filter(|cell| cell.is_hidden) {
-            self.count += 1;
-            if self.named.len() < LIMIT_HIDDEN_NAMED {
-                let code = text[cell.source.clone()].chars().next().map_or(0, u32::from);
-                let place = number.map(|number| format!(" in line {number}")).unwrap_or_default();
-                self.named.push(format!("U+{code:04X}{place}"));
-            }
-        }
-    }
-
-    fn rows(&self, style: &Style) -> Vec<Row> {
-        if self.count == 0 {
-            return Vec::new();
-        }
-        let more = if self.count > self.named.len() { ", ..." } else { "" };
-        let plural = if self.count == 1 { "" } else { "s" };
-        let text = format!("  ! {} hidden character{plural}: {}{more}", self.count, self.named.join(", "));
-        wrap(&Prose::new().with(text, Role::Caution), 4, style)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn line(kind: Sign, text: &str, number: Option<usize>) -> SignedLine<'_> {
-        SignedLine { kind, text, old_number: number, new_number: number }
-    }
-
-    #[test]
-    fn a_gap_is_counted_only_where_numbers_tell() {
-        let style = Style::plain(80);
-        let text = |last: Option<usize>, first: Option<usize>| {
-            let (before, after) = ([line(Sign::Context, "", last)], [line(Sign::Context, "", first)]);
-            let mut out = Vec::new();
-            gap_row(&before, &after, &style).iter().for_each(|row| row.write(&mut out, &style).unwrap());
-            String::from_utf8(out).unwrap()
-        };
-        assert_eq!(text(Some(3), Some(5)), "  \u{22ee} 1 unchanged line\n");
-        assert_eq!(text(Some(3), Some(9)), "  \u{22ee} 5 unchanged lines\n");
-        for (last, first) in [(None, None), (Some(9), Some(3)), (Some(3), Some(4))] {
-            assert_eq!(text(last, first), "  \u{22ee}\n");
         }
     }
 }

@@ -1,6 +1,9 @@
 //! What stands out inside changed lines: which deleted line an inserted one replaces, and which words of them differ.
 
+use std::hash::BuildHasher;
 use std::ops::Range;
+
+use foldhash::fast::FixedState;
 
 use crate::diff::hunks::Sign;
 use crate::diff::hunks::SignedLine;
@@ -8,8 +11,30 @@ use crate::diff::words;
 
 /// Longer lines are compared from both ends only: words of minified code tell nothing and cost time.
 const LIMIT_WORDS_BYTES: usize = 4096;
+/// A run with more pairs of lines than this is paired in order: every pair of it would have to be compared.
+const LIMIT_PAIRS: usize = 1 << 12;
+/// Lines that have less of their words in common than this, in percent, do not replace each other.
+const LIKE_PERCENT: u32 = 40;
 
-/// Compares the lines of each run of deleted and then inserted ones in pairs: the first with the first, and so on.
+/// What of a line is emphasised, and what has to stay in view when it is cut.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Marks {
+    pub(super) words: Vec<Range<usize>>,
+    pub(super) focus: Option<Range<usize>>,
+    /// The line that this one replaces, or that replaces it, differs only in its blanks.
+    pub(super) blanks: Option<Blanks>,
+}
+
+/// Which blanks of a line changed, where nothing else did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Blanks {
+    /// Those at its start.
+    Indentation,
+    /// Others.
+    Other,
+}
+
+/// Compares the lines of each run of deleted and then inserted ones in pairs.
 pub(super) fn marks_of(lines: &[SignedLine<'_>]) -> Vec<Marks> {
     let mut marks = vec![Marks::default(); lines.len()];
     let run = |from: usize, kind: Sign| lines[from..].iter().take_while(|line| line.kind == kind).count();
@@ -17,29 +42,115 @@ pub(super) fn marks_of(lines: &[SignedLine<'_>]) -> Vec<Marks> {
     while at < lines.len() {
         let deleted = run(at, Sign::Delete);
         let inserted = run(at + deleted, Sign::Insert);
-        for pair in at..at + deleted.min(inserted) {
-            (marks[pair], marks[pair + deleted]) = pair_marks(lines[pair].text, lines[pair + deleted].text);
+        let (old, new) = lines[at..at + deleted + inserted].split_at(deleted);
+        for (old_index, new_index) in pairs(old, new) {
+            let (old_at, new_at) = (at + old_index, at + deleted + new_index);
+            (marks[old_at], marks[new_at]) = pair_marks(lines[old_at].text, lines[new_at].text);
         }
         at += (deleted + inserted).max(1);
     }
     marks
 }
 
-/// What of a line is emphasised, and what has to stay in view when it is cut.
-#[derive(Clone, Default)]
-pub(super) struct Marks {
-    pub(super) words: Vec<Range<usize>>,
-    pub(super) focus: Option<Range<usize>>,
+/// Returns which deleted lines of a run pair with which inserted ones, both rising.
+///
+/// Those are chosen that have most in common together. A single line always pairs with a single one, since what is
+/// between them then is all that was changed.
+fn pairs(old: &[SignedLine<'_>], new: &[SignedLine<'_>]) -> Vec<(usize, usize)> {
+    if old.is_empty() || new.is_empty() {
+        return Vec::new();
+    }
+    if (old.len(), new.len()) == (1, 1) || old.len().saturating_mul(new.len()) > LIMIT_PAIRS {
+        return (0..old.len().min(new.len())).map(|index| (index, index)).collect();
+    }
+    let words =
+        |lines: &[SignedLine<'_>]| lines.iter().map(|line| word_prints(line.text)).collect::<Vec<_>>();
+    let (old_words, new_words) = (words(old), words(new));
+    let columns = new.len() + 1;
+    // The most that the first lines of both sides have in common, for each count of them.
+    let mut best = vec![0_u32; (old.len() + 1) * columns];
+    let likeness = |row: usize, column: usize| like_percent(&old_words[row], &new_words[column]);
+    for row in 1..=old.len() {
+        for column in 1..columns {
+            let like = likeness(row - 1, column - 1);
+            let paired = if like >= LIKE_PERCENT { best[(row - 1) * columns + column - 1] + like } else { 0 };
+            best[row * columns + column] =
+                paired.max(best[(row - 1) * columns + column]).max(best[row * columns + column - 1]);
+        }
+    }
+    let mut chosen = Vec::new();
+    let (mut row, mut column) = (old.len(), new.len());
+    while row > 0 && column > 0 {
+        let here = best[row * columns + column];
+        if here == best[(row - 1) * columns + column] {
+            row -= 1;
+        } else if here == best[row * columns + column - 1] {
+            column -= 1;
+        } else {
+            (row, column) = (row - 1, column - 1);
+            chosen.push((row, column));
+        }
+    }
+    chosen.reverse();
+    chosen
+}
+
+/// Returns a print for each word and each other visible character of a line, sorted.
+fn word_prints(text: &str) -> Vec<u32> {
+    let text = &text.as_bytes()[..text.len().min(LIMIT_WORDS_BYTES)];
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+    let mut prints = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let length = text[at..].iter().take_while(|byte| is_word(byte)).count().max(1);
+        let word = &text[at..at + length];
+        at += length;
+        if !word.trim_ascii().is_empty() {
+            prints.push(FixedState::with_seed(0).hash_one(word) as u32);
+        }
+    }
+    prints.sort_unstable();
+    prints
+}
+
+/// Returns how much of the words of both lines is in both, in percent; lines without words have nothing in common.
+fn like_percent(old: &[u32], new: &[u32]) -> u32 {
+    let (mut left, mut right, mut common) = (0, 0, 0);
+    while left < old.len() && right < new.len() {
+        match old[left].cmp(&new[right]) {
+            std::cmp::Ordering::Less => left += 1,
+            std::cmp::Ordering::Greater => right += 1,
+            std::cmp::Ordering::Equal => {
+                common += 1;
+                (left, right) = (left + 1, right + 1);
+            }
+        }
+    }
+    let all = old.len() + new.len();
+    if all == 0 { 0 } else { (200 * common / all) as u32 }
 }
 
 fn pair_marks(old: &str, new: &str) -> (Marks, Marks) {
     let is_short = old.len().max(new.len()) <= LIMIT_WORDS_BYTES;
     let (old_words, new_words) = is_short.then(|| words::emphasis(old, new)).flatten().unwrap_or_default();
+    let blanks = blanks_of(old, new);
     let marks = |words: Vec<Range<usize>>, text: &str, partner: &str| {
         let span = words.first().zip(words.last()).map(|(first, last)| first.start..last.end);
-        Marks { words, focus: Some(span.unwrap_or_else(|| differing(text, partner))) }
+        Marks { words, focus: Some(span.unwrap_or_else(|| differing(text, partner))), blanks }
     };
     (marks(old_words, old, new), marks(new_words, new, old))
+}
+
+/// Returns which blanks differ, if nothing else does. A carriage return is no blank here: it is an ending.
+fn blanks_of(old: &str, new: &str) -> Option<Blanks> {
+    let is_blank = |scalar: &char| *scalar == ' ' || *scalar == '\t';
+    let visible = |text: &'_ str| text.chars().filter(|scalar| !is_blank(scalar)).collect::<Vec<_>>();
+    let first = |text: &str| text.chars().find(|scalar| !is_blank(scalar));
+    if old == new || first(old) != first(new) || first(old).is_none() || visible(old) != visible(new) {
+        return None;
+    }
+    let unindented = |text: &'_ str| text.trim_start_matches([' ', '\t']).to_owned();
+    Some(if unindented(old) == unindented(new) { Blanks::Indentation } else { Blanks::Other })
 }
 
 /// Returns the bytes of `text` between what it has in common with `partner` at its start and its end.
@@ -56,23 +167,65 @@ fn differing(text: &str, partner: &str) -> Range<usize> {
 mod tests {
     use super::*;
 
-    fn line(kind: Sign, text: &str, number: Option<usize>) -> SignedLine<'_> {
-        SignedLine { kind, text, old_number: number, new_number: number }
+    fn line(kind: Sign, text: &str) -> SignedLine<'_> {
+        SignedLine { kind, text, old_number: None, new_number: None }
+    }
+
+    fn paired(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+        let lines =
+            |kind, texts: &[&'static str]| texts.iter().map(|text| line(kind, text)).collect::<Vec<_>>();
+        let leak = |texts: &[&str]| -> Vec<&'static str> {
+            texts.iter().map(|text| &*Box::leak(text.to_string().into_boxed_str())).collect()
+        };
+        pairs(&lines(Sign::Delete, &leak(old)), &lines(Sign::Insert, &leak(new)))
     }
 
     #[test]
-    fn lines_are_paired_in_order_within_one_run() {
+    fn lines_are_paired_within_one_run() {
         let lines = [
-            line(Sign::Delete, "one a", None),
-            line(Sign::Delete, "two a", None),
-            line(Sign::Insert, "one b", None),
-            line(Sign::Context, "same", None),
-            line(Sign::Insert, "two b", None),
+            line(Sign::Delete, "one a"),
+            line(Sign::Delete, "two a"),
+            line(Sign::Insert, "one b"),
+            line(Sign::Context, "same"),
+            line(Sign::Insert, "two b"),
         ];
         let marks = marks_of(&lines);
         let is_paired: Vec<bool> = marks.iter().map(|marks| marks.focus.is_some()).collect();
         assert_eq!(is_paired, [true, false, true, false, false]);
         assert_eq!(marks[0].focus, Some(4..5));
+    }
+
+    #[test]
+    fn unequal_runs_pair_what_is_alike() {
+        assert_eq!(
+            paired(
+                &["let a = read(x);", "done();"],
+                &["// why", "let a = read(x, y);", "log(a);", "done(a);"]
+            ),
+            [(0, 1), (1, 3)]
+        );
+        assert_eq!(paired(&["alpha beta"], &["gamma", "delta"]), []);
+        assert_eq!(paired(&["alpha"], &["beta"]), [(0, 0)], "a single line pairs with a single one");
+        assert_eq!(paired(&["", "x y z"], &["", "q", "x y w"]), [(1, 2)]);
+        assert_eq!(paired(&[], &["a"]), []);
+    }
+
+    #[test]
+    fn long_runs_are_paired_in_order() {
+        let many: Vec<String> = (0..100).map(|number| format!("line {number}")).collect();
+        let texts: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(paired(&texts, &texts[..50]).len(), 50);
+    }
+
+    #[test]
+    fn changes_of_blanks_are_told_apart() {
+        assert_eq!(blanks_of("  a b", "    a b"), Some(Blanks::Indentation));
+        assert_eq!(blanks_of("\ta", "    a"), Some(Blanks::Indentation));
+        assert_eq!(blanks_of("a  b", "a b"), Some(Blanks::Other));
+        assert_eq!(blanks_of("a", "a "), Some(Blanks::Other));
+        for (old, new) in [("a", "a"), ("a", "b"), ("", " "), ("ab", "a b c"), ("a\r", "a")] {
+            assert_eq!(blanks_of(old, new), None, "{old:?} {new:?}");
+        }
     }
 
     #[test]

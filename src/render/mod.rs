@@ -11,8 +11,13 @@ pub mod escape;
 pub mod file_patch;
 mod git_binary;
 mod git_header;
+pub mod html;
+mod index;
 pub mod json;
+mod lines;
+pub mod markdown;
 mod marks;
+mod moved;
 pub mod patch;
 #[cfg(feature = "cli")]
 mod problem;

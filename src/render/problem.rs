@@ -9,12 +9,10 @@ use super::row::push_cut;
 use super::row::wrap;
 use super::style::Role;
 use super::style::Style;
+use super::view::message_lines;
 use crate::report::ErrorReport;
 use crate::report::Nearest;
 use crate::report::Problem;
-
-/// How many lines of a message are drawn: it may hold a whole file.
-const LIMIT_MESSAGE_LINES: usize = 40;
 
 /// Returns the rows of an error and all its problems.
 pub(super) fn report_rows(report: &ErrorReport, style: &Style) -> Vec<Row> {
@@ -136,7 +134,7 @@ fn visible(line: &str, style: &Style) -> String {
 /// Returns a label and a message, which may have several lines.
 pub(super) fn labelled(label: &str, role: Role, message: &str, style: &Style) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (at, line) in message_lines(message, style).into_iter().enumerate() {
+    for (at, line) in message_lines(message, style.glyphs().ellipsis).into_iter().enumerate() {
         let label = if at == 0 { label } else { "  " };
         rows.extend(wrap(&Prose::new().with(label, role).with(line, Role::Plain), 2, style));
     }
@@ -149,7 +147,7 @@ fn indented(indent: &str, parts: &[(&str, Role, &str)], style: &Style) -> Vec<Ro
     let mut prose = Prose::new().with(indent, Role::Plain);
     for (label, role, text) in parts {
         prose.push(*label, *role);
-        for (at, line) in message_lines(text, style).into_iter().enumerate() {
+        for (at, line) in message_lines(text, style.glyphs().ellipsis).into_iter().enumerate() {
             if at > 0 {
                 rows.extend(wrap(&prose, indent.len() + 2, style));
                 prose = Prose::new().with(format!("{indent}  "), Role::Plain);
@@ -159,21 +157,6 @@ fn indented(indent: &str, parts: &[(&str, Role, &str)], style: &Style) -> Vec<Ro
     }
     rows.extend(wrap(&prose, indent.len() + 2, style));
     rows
-}
-
-/// Returns the lines of a message, with a last one that counts what is too much.
-pub(super) fn message_lines(message: &str, style: &Style) -> Vec<String> {
-    let mut lines: Vec<String> =
-        message.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).to_string()).collect();
-    if lines.len() > 1 && lines.last().is_some_and(String::is_empty) {
-        lines.pop();
-    }
-    let more = lines.len().saturating_sub(LIMIT_MESSAGE_LINES);
-    if more > 1 {
-        lines.truncate(LIMIT_MESSAGE_LINES);
-        lines.push(format!("{} {more} more lines", style.glyphs().ellipsis));
-    }
-    lines
 }
 
 #[cfg(test)]
@@ -228,12 +211,5 @@ mod tests {
             shown(&report_rows(&report, &style), &style),
             "error: no such file\n  --> a\nhint: look\n"
         );
-    }
-
-    #[test]
-    fn a_huge_message_is_cut_with_a_count() {
-        let style = Style::plain(80);
-        let lines = message_lines(&"x\n".repeat(1000), &style);
-        assert_eq!((lines.len(), lines[40].as_str()), (41, "\u{2026} 960 more lines"));
     }
 }

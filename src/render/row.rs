@@ -192,6 +192,28 @@ pub(super) fn push_cut(
     }
 }
 
+/// Adds the cells of one line of a file to a row that has its gutter, and to as many rows under it as the line needs.
+pub(super) fn push_wrapped(
+    first: Row,
+    line: &[Cell<'_>],
+    role_of: impl Fn(&Cell<'_>) -> Role,
+    style: &Style,
+) -> Vec<Row> {
+    let gutter = if first.columns + LEAST_TEXT_COLUMNS <= style.width { first.columns } else { 0 };
+    let (fill, mut row, mut rows) = (first.fill, first, Vec::new());
+    for cell in line {
+        if cell.columns > row.room() && style.width > gutter {
+            let mut next = Row::new(style);
+            next.fill = fill;
+            next.push_plain(&" ".repeat(gutter), fill.unwrap_or(Role::Plain));
+            rows.push(std::mem::replace(&mut row, next));
+        }
+        row.push_cell(cell, role_of(cell));
+    }
+    rows.push(row);
+    rows
+}
+
 /// Returns which cells fit into `room` columns, marks for what is cut included.
 fn window(line: &[Cell<'_>], room: usize, mark: usize, focus: Option<Range<usize>>) -> Range<usize> {
     let total: usize = line.iter().map(|cell| cell.columns).sum();
@@ -258,6 +280,22 @@ mod tests {
         assert_eq!(shown(&wrap(&path, 2, &style), &style), "a/very/long/path/wit\n  hout/blanks\n");
         let none = Style::plain(0);
         assert_eq!(shown(&wrap(&path, 2, &none), &none), "\n");
+    }
+
+    #[test]
+    fn a_wrapped_line_is_whole_and_stays_right_of_its_gutter() {
+        let style = Style::plain(20);
+        let text = "0123456789".repeat(4);
+        let line = cells(&text, Place::Line, Charset::Unicode);
+        let mut first = Row::new(&style);
+        first.push_plain("12 + ", Role::Dim);
+        let rows = push_wrapped(first, &line, |_| Role::Plain, &style);
+        assert_eq!(shown(&rows, &style), "12 + 012345678901234\n     567890123456789\n     0123456789\n");
+        let narrow = Style::plain(3);
+        let rows = push_wrapped(Row::new(&narrow), &line[..4], |_| Role::Plain, &narrow);
+        assert_eq!(shown(&rows, &narrow), "012\n3\n");
+        let none = Style::plain(0);
+        assert_eq!(shown(&push_wrapped(Row::new(&none), &line, |_| Role::Plain, &none), &none), "\n");
     }
 
     #[test]

@@ -29,16 +29,28 @@ pub struct Style {
     pub color: Color,
     /// Whether the terminal's background is dark.
     pub dark: bool,
+    /// Whether blue and orange stand for green and red.
+    pub color_blind: bool,
     /// Whether only ASCII can be shown.
     pub ascii: bool,
     /// How many lines of a wholly new or wholly deleted file are drawn; all if none.
     pub max_lines: Option<usize>,
+    /// Whether long lines are broken into several rows; else they are cut around their change.
+    pub is_full: bool,
 }
 
 impl Style {
     /// Returns a style without colours in Unicode.
     pub fn plain(width: usize) -> Self {
-        Style { width, color: Color::Never, dark: true, ascii: false, max_lines: None }
+        Style {
+            width,
+            color: Color::Never,
+            dark: true,
+            color_blind: false,
+            ascii: false,
+            max_lines: None,
+            is_full: false,
+        }
     }
 
     /// Returns which characters can be shown.
@@ -50,9 +62,9 @@ impl Style {
     pub(super) fn paint(&self, role: Role) -> Option<owo_colors::Style> {
         let paint = match self.color {
             Color::Never => return None,
-            Color::Ansi16 => few_colors(role),
-            Color::Ansi256 => palette(role, self.dark),
-            Color::TrueColor => true_color(role, self.dark),
+            Color::Ansi16 => few_colors(role, self.color_blind),
+            Color::Ansi256 => palette(role, self.dark, self.color_blind),
+            Color::TrueColor => true_color(role, self.dark, self.color_blind),
         };
         (!paint.is_plain()).then_some(paint)
     }
@@ -115,60 +127,126 @@ pub(super) enum Role {
     DeleteWord,
     Insert,
     InsertWord,
+    /// A line that now stands elsewhere.
+    MovedAway,
+    /// A line that stood elsewhere.
+    MovedHere,
     /// Stands for text that could not be seen.
     Hidden,
 }
 
-fn few_colors(role: Role) -> owo_colors::Style {
+fn few_colors(role: Role, is_color_blind: bool) -> owo_colors::Style {
     let paint = owo_colors::Style::new();
+    let (good, bad) = match is_color_blind {
+        false => (paint.green(), paint.red()),
+        // Sixteen colours have no orange.
+        true => (paint.blue(), paint.yellow()),
+    };
     match role {
         Role::Plain => paint,
         Role::Dim => paint.dimmed(),
         Role::Strong => paint.bold(),
-        Role::Good | Role::Insert => paint.green(),
-        Role::Bad => paint.red().bold(),
-        Role::Delete => paint.red(),
+        Role::Good | Role::Insert => good,
+        Role::Bad => bad.bold(),
+        Role::Delete => bad,
         Role::Caution => paint.yellow(),
         // Sixteen colours have no second green that every theme shows as one.
-        Role::DeleteWord => paint.red().bold().underline(),
-        Role::InsertWord => paint.green().bold().underline(),
+        Role::DeleteWord => bad.bold().underline(),
+        Role::InsertWord => good.bold().underline(),
+        Role::MovedAway => paint.magenta(),
+        Role::MovedHere => paint.cyan(),
         Role::Hidden => paint.yellow().reversed(),
     }
 }
 
-fn palette(role: Role, is_dark: bool) -> owo_colors::Style {
-    let tint = |text: u8, ground: u8| {
-        owo_colors::Style::new().color(XtermColors::from(text)).on_color(XtermColors::from(ground))
-    };
-    match (role, is_dark) {
-        (Role::Delete, true) => tint(255, 52),
-        (Role::DeleteWord, true) => tint(255, 124).bold(),
-        (Role::Insert, true) => tint(255, 22),
-        (Role::InsertWord, true) => tint(255, 28).bold(),
-        (Role::Delete, false) => tint(16, 224),
-        (Role::DeleteWord, false) => tint(16, 217).bold(),
-        (Role::Insert, false) => tint(16, 194),
-        (Role::InsertWord, false) => tint(16, 157).bold(),
-        (_, _) => few_colors(role),
-    }
+/// Text and ground of a role, on a dark or a light terminal; `None` for a role that has only a foreground.
+struct Grounds<C> {
+    text: C,
+    delete: C,
+    delete_word: C,
+    insert: C,
+    insert_word: C,
 }
 
-fn true_color(role: Role, is_dark: bool) -> owo_colors::Style {
-    let tint = |text: (u8, u8, u8), ground: (u8, u8, u8)| {
-        owo_colors::Style::new().truecolor(text.0, text.1, text.2).on_truecolor(ground.0, ground.1, ground.2)
+fn grounds<C: Copy>(role: Role, grounds: &Grounds<C>) -> Option<(C, C, bool)> {
+    let (ground, is_word) = match role {
+        Role::Delete => (grounds.delete, false),
+        Role::DeleteWord => (grounds.delete_word, true),
+        Role::Insert => (grounds.insert, false),
+        Role::InsertWord => (grounds.insert_word, true),
+        Role::Plain
+        | Role::Dim
+        | Role::Strong
+        | Role::Good
+        | Role::Bad
+        | Role::Caution
+        | Role::MovedAway
+        | Role::MovedHere
+        | Role::Hidden => return None,
     };
-    let (light_text, dark_text) = ((0xe6, 0xed, 0xf3), (0x1f, 0x23, 0x28));
-    match (role, is_dark) {
-        (Role::Delete, true) => tint(light_text, (0x4a, 0x22, 0x1d)),
-        (Role::DeleteWord, true) => tint(light_text, (0x8e, 0x2a, 0x22)).bold(),
-        (Role::Insert, true) => tint(light_text, (0x21, 0x3a, 0x2b)),
-        (Role::InsertWord, true) => tint(light_text, (0x1f, 0x6f, 0x3d)).bold(),
-        (Role::Delete, false) => tint(dark_text, (0xff, 0xeb, 0xe9)),
-        (Role::DeleteWord, false) => tint(dark_text, (0xff, 0xb8, 0xb3)).bold(),
-        (Role::Insert, false) => tint(dark_text, (0xda, 0xfb, 0xe1)),
-        (Role::InsertWord, false) => tint(dark_text, (0x94, 0xe2, 0xa8)).bold(),
-        (_, _) => few_colors(role),
-    }
+    Some((grounds.text, ground, is_word))
+}
+
+fn palette(role: Role, is_dark: bool, is_color_blind: bool) -> owo_colors::Style {
+    let numbers = |text, delete, delete_word, insert, insert_word| Grounds {
+        text,
+        delete,
+        delete_word,
+        insert,
+        insert_word,
+    };
+    // Words differ from their line in lightness, not only in colour.
+    let table = match (is_dark, is_color_blind) {
+        (true, false) => numbers(255, 52, 124, 22, 28),
+        (false, false) => numbers(16, 224, 217, 194, 157),
+        (true, true) => numbers(255, 58, 130, 17, 25),
+        (false, true) => numbers(16, 223, 215, 189, 153),
+    };
+    let Some((text, ground, is_word)) = grounds(role, &table) else {
+        return few_colors(role, is_color_blind);
+    };
+    let paint = owo_colors::Style::new().color(XtermColors::from(text)).on_color(XtermColors::from(ground));
+    if is_word { paint.bold() } else { paint }
+}
+
+fn true_color(role: Role, is_dark: bool, is_color_blind: bool) -> owo_colors::Style {
+    type Rgb = (u8, u8, u8);
+    let table: Grounds<Rgb> = match (is_dark, is_color_blind) {
+        (true, false) => Grounds {
+            text: (0xe6, 0xed, 0xf3),
+            delete: (0x4a, 0x22, 0x1d),
+            delete_word: (0x8e, 0x2a, 0x22),
+            insert: (0x21, 0x3a, 0x2b),
+            insert_word: (0x1f, 0x6f, 0x3d),
+        },
+        (false, false) => Grounds {
+            text: (0x1f, 0x23, 0x28),
+            delete: (0xff, 0xeb, 0xe9),
+            delete_word: (0xff, 0xb8, 0xb3),
+            insert: (0xda, 0xfb, 0xe1),
+            insert_word: (0x94, 0xe2, 0xa8),
+        },
+        (true, true) => Grounds {
+            text: (0xe6, 0xed, 0xf3),
+            delete: (0x47, 0x2c, 0x0b),
+            delete_word: (0x8a, 0x51, 0x0a),
+            insert: (0x10, 0x2a, 0x4c),
+            insert_word: (0x1b, 0x57, 0x9e),
+        },
+        (false, true) => Grounds {
+            text: (0x1f, 0x23, 0x28),
+            delete: (0xff, 0xf1, 0xdd),
+            delete_word: (0xff, 0xcb, 0x87),
+            insert: (0xdd, 0xed, 0xff),
+            insert_word: (0x9c, 0xcb, 0xff),
+        },
+    };
+    let Some((text, ground, is_word)) = grounds(role, &table) else {
+        return few_colors(role, is_color_blind);
+    };
+    let paint =
+        owo_colors::Style::new().truecolor(text.0, text.1, text.2).on_truecolor(ground.0, ground.1, ground.2);
+    if is_word { paint.bold() } else { paint }
 }
 
 #[cfg(test)]
@@ -186,8 +264,8 @@ mod tests {
     #[test]
     fn words_differ_from_their_line_in_every_palette() {
         for color in [Color::Ansi16, Color::Ansi256, Color::TrueColor] {
-            for dark in [true, false] {
-                let style = Style { color, dark, ..Style::plain(80) };
+            for (dark, color_blind) in [(true, false), (false, false), (true, true), (false, true)] {
+                let style = Style { color, dark, color_blind, ..Style::plain(80) };
                 assert_ne!(style.paint(Role::Delete), style.paint(Role::DeleteWord));
                 assert_ne!(style.paint(Role::Insert), style.paint(Role::InsertWord));
                 assert_ne!(style.paint(Role::Insert), style.paint(Role::Delete));

@@ -8,8 +8,9 @@ use std::io::Write;
 
 use super::body;
 use super::body::Tint;
+use super::lines::FileLines;
+use super::moved;
 use super::problem::labelled;
-use super::problem::message_lines;
 use super::problem::problem_rows;
 use super::problem::report_rows;
 use super::row::Prose;
@@ -22,6 +23,7 @@ use super::view::Counts;
 use super::view::FileView;
 use super::view::Tone;
 use super::view::card_view;
+use super::view::message_lines;
 use super::view::operation_word;
 use super::view::outcome_view;
 use super::view::total;
@@ -90,12 +92,16 @@ fn view_rows(view: &CardView<'_>, style: &Style) -> Vec<Row> {
     let mut rows = header.rows(style);
     if let Some(message) = view.message {
         let role = if view.is_refused { Role::Bad } else { Role::Dim };
-        for line in message_lines(message, style) {
+        for line in message_lines(message, style.glyphs().ellipsis) {
             rows.extend(wrap(&Prose::new().with("  ", role).with(line, role), 2, style));
         }
     }
-    for file in &view.files {
-        rows.extend(file_rows(file, Vec::new(), Tint::Changed, style));
+    let mut lines: Vec<FileLines<'_>> = view.files.iter().map(|file| FileLines::of(&file.diffs)).collect();
+    moved::mark(&mut lines);
+    let paths: Vec<&str> = view.files.iter().map(|file| file.path).collect();
+    for (own, (file, lines)) in view.files.iter().zip(&lines).enumerate() {
+        rows.extend(heading_rows(file, style));
+        rows.extend(body::rows(lines, (&paths, own), Tint::Changed, style));
     }
     rows
 }
@@ -109,8 +115,8 @@ fn role_of(tone: Tone) -> Role {
     }
 }
 
-/// Returns a file's rows; `problems` stand under its remarks. A file that the header names has no line of its own.
-fn file_rows(file: &FileView<'_>, problems: Vec<Row>, tint: Tint, style: &Style) -> Vec<Row> {
+/// Returns the rows above a file's hunks: its name, unless the header has it, and its remarks.
+fn heading_rows(file: &FileView<'_>, style: &Style) -> Vec<Row> {
     let mut rows = Vec::new();
     if !file.is_named {
         let mut prose = Prose::new().with("  ", Role::Plain).with(operation_word(file.operation), Role::Dim);
@@ -128,8 +134,6 @@ fn file_rows(file: &FileView<'_>, problems: Vec<Row>, tint: Tint, style: &Style)
         let prose = Prose::new().with(indent, Role::Plain).with(&remark.text, Role::Caution);
         rows.extend(wrap(&prose, indent.len() + 2, style));
     }
-    rows.extend(problems);
-    rows.extend(body::rows(&file.diffs, tint, style));
     rows
 }
 
@@ -206,8 +210,6 @@ fn preview_rows(call_id: Option<&str>, files: &[PreviewFile], style: &Style) -> 
     let mut rows =
         Header { title: &title, counts, word: "tentative", role: Role::Caution, details }.rows(style);
     for file in files {
-        let problems =
-            file.problem.iter().flat_map(|problem| problem_rows(problem, true, true, style)).collect();
         let is_bad = !matches!(file.placement, Placement::Unknown | Placement::Located);
         let view = FileView {
             from: file.from.as_deref(),
@@ -215,9 +217,12 @@ fn preview_rows(call_id: Option<&str>, files: &[PreviewFile], style: &Style) -> 
             word: Some(placement_word(file.placement, file.complete)),
             diffs: file.diffs.iter().collect(),
             ..FileView::new(&file.path, file.operation)
-        };
+        }
+        .remarked(style.glyphs().arrow);
         let tint = if is_bad { Tint::None } else { Tint::Changed };
-        rows.extend(file_rows(&view.remarked(style.glyphs().arrow), problems, tint, style));
+        rows.extend(heading_rows(&view, style));
+        rows.extend(file.problem.iter().flat_map(|problem| problem_rows(problem, true, true, style)));
+        rows.extend(body::rows(&FileLines::of(&view.diffs), (&[], 0), tint, style));
     }
     rows
 }
@@ -272,6 +277,7 @@ mod tests {
     use crate::report::DiffNote;
     use crate::report::EolName;
     use crate::report::FileDiff;
+
     use crate::report::FileOutcome;
     use crate::report::HunkMatch;
     use crate::report::Nearest;

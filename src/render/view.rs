@@ -23,6 +23,9 @@ use crate::report::Rung;
 /// How many hexadecimal digits of a hash are drawn.
 const HASH_DIGITS: usize = 12;
 
+/// How many lines of a message are drawn: it may hold a whole file.
+const LIMIT_MESSAGE_LINES: usize = 40;
+
 /// What a word means to the reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tone {
@@ -442,4 +445,30 @@ fn match_remark(rung: Rung, offset_lines: i64, names: &[String]) -> Remark {
     let what: Vec<String> = rung.map(str::to_string).into_iter().chain(offset).collect();
     let plural = if names.len() == 1 { "" } else { "s" };
     Remark::new(format!("hunk{plural} {} matched: {}", names.join(", "), what.join(", ")))
+}
+
+/// Returns the lines of a message, with a last one that counts what is too much.
+pub(super) fn message_lines(message: &str, ellipsis: &str) -> Vec<String> {
+    let mut lines: Vec<String> =
+        message.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).to_string()).collect();
+    if lines.len() > 1 && lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    let more = lines.len().saturating_sub(LIMIT_MESSAGE_LINES);
+    if more > 1 {
+        lines.truncate(LIMIT_MESSAGE_LINES);
+        lines.push(format!("{ellipsis} {more} more lines"));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_huge_message_is_cut_with_a_count() {
+        let lines = message_lines(&"x\n".repeat(1000), "\u{2026}");
+        assert_eq!((lines.len(), lines[40].as_str()), (41, "\u{2026} 960 more lines"));
+    }
 }

@@ -1,0 +1,213 @@
+//! The lines of a card's hunks with all that a renderer shows of them: numbers, marks, gaps, blocks that were moved.
+
+use super::escape::Cell;
+use super::marks::Blanks;
+use super::marks::Marks;
+use super::marks::marks_of;
+use super::moved::Moved;
+use crate::diff::hunks::Sign;
+use crate::diff::hunks::SignedLine;
+use crate::diff::hunks::signed_lines;
+use crate::report::FileDiff;
+
+/// How many hidden characters are named; the rest is counted.
+const LIMIT_HIDDEN_NAMED: usize = 3;
+
+/// The hunks of one file.
+#[derive(Debug, Default)]
+pub(super) struct FileLines<'a> {
+    pub(super) hunks: Vec<HunkLines<'a>>,
+}
+
+/// One hunk.
+#[derive(Debug)]
+pub(super) struct HunkLines<'a> {
+    /// What stands between this hunk and the one before it.
+    pub(super) gap: Gap,
+    pub(super) lines: Vec<LineView<'a>>,
+}
+
+/// What stands between two hunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gap {
+    /// There is no hunk before.
+    None,
+    /// So many unchanged lines, at least one.
+    Unchanged(usize),
+    /// The numbers do not tell.
+    Unknown,
+}
+
+/// One line as it is shown.
+#[derive(Debug, Clone)]
+pub(super) struct LineView<'a> {
+    pub(super) kind: Sign,
+    /// The text without its newline; without its carriage return too, where all lines of the file have one.
+    pub(super) text: &'a str,
+    /// 1-based; `None` where there is none, or where it is not known.
+    pub(super) old_number: Option<usize>,
+    /// 1-based; `None` where there is none, or where it is not known.
+    pub(super) new_number: Option<usize>,
+    pub(super) marks: Marks,
+    /// Of the first line of a block that was moved: where the other end of it is.
+    pub(super) moved: Option<Moved>,
+    /// The line belongs to a block that was moved.
+    pub(super) is_moved: bool,
+    /// Which run of the hunk it stands in: runs of changed lines have context between them.
+    pub(super) run: usize,
+}
+
+impl<'a> FileLines<'a> {
+    /// Returns the lines of the hunks of one file.
+    pub(super) fn of(diffs: &[&'a FileDiff]) -> Self {
+        let signed: Vec<_> = diffs.iter().map(|diff| signed_lines(diff)).collect();
+        let lines = || signed.iter().flatten();
+        // Where every line of both sides ends in a carriage return, it is the ending and not text.
+        let is_crlf = lines().next().is_some() && lines().all(|line| line.text.ends_with('\r'));
+        let mut hunks: Vec<HunkLines<'a>> = Vec::with_capacity(signed.len());
+        for hunk in signed {
+            let marks = marks_of(&hunk);
+            let mut run = 0;
+            let view = |(line, marks): (SignedLine<'a>, Marks)| {
+                run += usize::from(line.kind == Sign::Context);
+                LineView {
+                    kind: line.kind,
+                    text: if is_crlf { &line.text[..line.text.len() - 1] } else { line.text },
+                    old_number: line.old_number,
+                    new_number: line.new_number,
+                    marks,
+                    moved: None,
+                    is_moved: false,
+                    run,
+                }
+            };
+            let lines: Vec<LineView<'a>> = hunk.into_iter().zip(marks).map(view).collect();
+            let gap = hunks.last().map_or(Gap::None, |before| gap(&before.lines, &lines));
+            hunks.push(HunkLines { gap, lines });
+        }
+        FileLines { hunks }
+    }
+
+    /// Returns all lines of all hunks.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &LineView<'a>> {
+        self.hunks.iter().flat_map(|hunk| &hunk.lines)
+    }
+
+    /// Returns the highest line number; `None` if none is known.
+    pub(super) fn highest(&self) -> Option<usize> {
+        self.lines().flat_map(|line| [line.old_number, line.new_number]).flatten().max()
+    }
+
+    /// Tells whether it is one hunk whose lines all came or all went: a whole file, mostly.
+    pub(super) fn is_whole(&self) -> bool {
+        let [hunk] = self.hunks.as_slice() else { return false };
+        let first = hunk.lines.first().map(|line| line.kind);
+        first.is_some_and(|kind| kind != Sign::Context && hunk.lines.iter().all(|line| line.kind == kind))
+    }
+
+    /// Says how many lines changed in nothing but blanks, if there are any.
+    pub(super) fn blank_remark(&self) -> Option<String> {
+        let count = |blanks| {
+            self.lines().filter(|line| line.kind == Sign::Insert && line.marks.blanks == Some(blanks)).count()
+        };
+        let words = |count: usize, what: &str| {
+            (count > 0).then(|| format!("{count} line{} {what}", if count == 1 { "" } else { "s" }))
+        };
+        let parts: Vec<String> = words(count(Blanks::Indentation), "only indented otherwise")
+            .into_iter()
+            .chain(words(count(Blanks::Other), "with no other change than blanks"))
+            .collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+/// How many unchanged lines stand between two hunks, where their numbers tell.
+fn gap(before: &[LineView<'_>], after: &[LineView<'_>]) -> Gap {
+    let between = |number: fn(&LineView<'_>) -> Option<usize>| {
+        let last = before.iter().rev().find_map(number)?;
+        after.iter().find_map(number)?.checked_sub(last)?.checked_sub(1)
+    };
+    // What stands between two hunks is the same on both sides; a hunk without context may have numbers on one only.
+    match between(|line| line.old_number).or_else(|| between(|line| line.new_number)) {
+        Some(count) if count > 0 => Gap::Unchanged(count),
+        _ => Gap::Unknown,
+    }
+}
+
+/// The characters of a file's hunks that could not be seen.
+#[derive(Default)]
+pub(super) struct Hidden {
+    count: usize,
+    named: Vec<String>,
+}
+
+impl Hidden {
+    /// Takes in what of a line could not be seen.
+    pub(super) fn note(&mut self, cells: &[Cell<'_>], text: &str, number: Option<usize>) {
+        for cell in cells.iter().filter(|cell| cell.is_hidden) {
+            self.count += 1;
+            if self.named.len() < LIMIT_HIDDEN_NAMED {
+                let code = text[cell.source.clone()].chars().next().map_or(0, u32::from);
+                let place = number.map(|number| format!(" in line {number}")).unwrap_or_default();
+                self.named.push(format!("U+{code:04X}{place}"));
+            }
+        }
+    }
+
+    /// Names the first of them.
+    pub(super) fn words(&self) -> Option<String> {
+        if self.count == 0 {
+            return None;
+        }
+        let more = if self.count > self.named.len() { ", ..." } else { "" };
+        let plural = if self.count == 1 { "" } else { "s" };
+        Some(format!("{} hidden character{plural}: {}{more}", self.count, self.named.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+
+    fn hunk(old: (usize, &[&str]), new: (usize, &[&str])) -> FileDiff {
+        sample::hunk("a", old, new)
+    }
+
+    #[test]
+    fn a_gap_is_counted_only_where_numbers_tell() {
+        let gap_of = |last: Option<usize>, first: Option<usize>| {
+            let line = |number| {
+                let diff =
+                    FileDiff { old_start: number, new_start: number, ..hunk((1, &["x"]), (1, &["y"])) };
+                FileDiff { old_lines: number.map(|_| 1), new_lines: number.map(|_| 1), ..diff }
+            };
+            FileLines::of(&[&line(last), &line(first)]).hunks[1].gap
+        };
+        assert_eq!(gap_of(Some(3), Some(5)), Gap::Unchanged(1));
+        assert_eq!(gap_of(Some(3), Some(9)), Gap::Unchanged(5));
+        for (last, first) in [(None, None), (Some(9), Some(3)), (Some(3), Some(4))] {
+            assert_eq!(gap_of(last, first), Gap::Unknown, "{last:?} {first:?}");
+        }
+    }
+
+    #[test]
+    fn an_ending_that_all_lines_have_is_not_text() {
+        let crlf = hunk((1, &["a\r", "b\r"]), (1, &["a\r", "c\r"]));
+        let texts = |diff: &FileDiff| {
+            FileLines::of(&[diff]).lines().map(|line| line.text.to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(&crlf), ["a", "b", "c"]);
+        assert_eq!(texts(&hunk((1, &["a\r", "b"]), (1, &["a\r", "c"]))), ["a\r", "b", "c"]);
+    }
+
+    #[test]
+    fn blanks_are_counted_in_words() {
+        let diff = hunk((1, &["a", "b  c", "d"]), (1, &["  a", "b c", "e"]));
+        assert_eq!(
+            FileLines::of(&[&diff]).blank_remark().unwrap(),
+            "1 line only indented otherwise, 1 line with no other change than blanks"
+        );
+        assert_eq!(FileLines::of(&[&hunk((1, &["a"]), (1, &["b"]))]).blank_remark(), None);
+    }
+}
