@@ -110,6 +110,7 @@ pub fn styles(globals: &Globals) -> (Style, Style) {
         ascii: !has_utf8(),
         max_lines: (!globals.full).then_some(MAX_LINES),
         is_full: globals.full,
+        is_side_by_side: false,
     };
     let error_color = variables.resolve(globals.color, error_is_terminal);
     (style(out_is_terminal, out_color), style(error_is_terminal, error_color))

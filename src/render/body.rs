@@ -15,6 +15,7 @@ use super::row::Row;
 use super::row::push_cut;
 use super::row::push_wrapped;
 use super::row::wrap;
+use super::side_by_side;
 use super::style::Role;
 use super::style::Style;
 use crate::diff::hunks::Sign;
@@ -34,20 +35,24 @@ pub(super) enum Tint {
 }
 
 /// The frame that all rows of one file share.
-struct Frame<'a> {
-    style: &'a Style,
-    tint: Tint,
+pub(super) struct Frame<'a> {
+    pub(super) style: &'a Style,
+    pub(super) tint: Tint,
     /// Columns of one line number.
-    digits: usize,
-    numbers: Numbers,
+    pub(super) digits: usize,
+    pub(super) numbers: Numbers,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Numbers {
+pub(super) enum Numbers {
     /// Old and new.
     Two,
     /// The old one of a deleted line, else the new one.
     One,
+    /// The old one, as on the left of two sides.
+    Old,
+    /// The new one, as on the right of two sides.
+    New,
     /// None are known.
     Unknown,
     /// There is no room.
@@ -71,17 +76,18 @@ pub(super) fn rows(
         let limit = style.max_lines.filter(|_| file.is_whole()).unwrap_or(usize::MAX);
         // A count in place of one line would save nothing.
         let limit = if hunk.lines.len() <= limit.saturating_add(1) { hunk.lines.len() } else { limit };
-        for line in &hunk.lines[..limit] {
-            if let Some(moved) = &line.moved {
-                rows.extend(dim(&moved_words(moved, line.kind, paths, own), style));
+        let lines = &hunk.lines[..limit];
+        if side_by_side::fits(style) {
+            rows.extend(side_by_side::rows(lines, &frame, (paths, own), &mut hidden));
+        } else {
+            for line in lines {
+                rows.extend(moved_row(line, (paths, own), style));
+                rows.extend(line_rows(line, &frame, &mut hidden));
             }
-            rows.extend(line_rows(line, &frame, &mut hidden));
         }
         if limit < hunk.lines.len() {
-            rows.extend(dim(
-                &format!("{} {} more lines", style.glyphs().ellipsis, hunk.lines.len() - limit),
-                style,
-            ));
+            let more = format!("{} {} more lines", style.glyphs().ellipsis, hunk.lines.len() - limit);
+            rows.extend(dim(&more, style));
         }
     }
     if tint == Tint::Changed {
@@ -89,6 +95,12 @@ pub(super) fn rows(
     }
     rows.extend(hidden.words().iter().flat_map(|words| caution(words, style)));
     rows
+}
+
+/// Says above the first line of a moved block where its other end is.
+pub(super) fn moved_row(line: &LineView<'_>, (paths, own): (&[&str], usize), style: &Style) -> Vec<Row> {
+    let Some(moved) = &line.moved else { return Vec::new() };
+    dim(&moved_words(moved, line.kind, paths, own), style)
 }
 
 fn frame<'a>(file: &FileLines<'_>, tint: Tint, style: &'a Style) -> Frame<'a> {
@@ -99,7 +111,12 @@ fn frame<'a>(file: &FileLines<'_>, tint: Tint, style: &'a Style) -> Frame<'a> {
         Some(_) if style.width < TWO_NUMBERS_WIDTH => Numbers::One,
         Some(_) => Numbers::Two,
     };
-    Frame { style, tint, digits: highest.unwrap_or(0).to_string().len().max(2), numbers }
+    Frame { style, tint, digits: digits(highest), numbers }
+}
+
+/// Returns how many columns line numbers take.
+pub(super) fn digits(highest: Option<usize>) -> usize {
+    highest.unwrap_or(0).to_string().len().max(2)
 }
 
 fn gap_row(gap: Gap, style: &Style) -> Vec<Row> {
@@ -120,7 +137,8 @@ fn caution(text: &str, style: &Style) -> Vec<Row> {
     wrap(&Prose::new().with("  ! ", Role::Caution).with(text, Role::Caution), 4, style)
 }
 
-fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hidden) -> Vec<Row> {
+/// Returns the rows of one line: one, or as many as it needs where everything is drawn.
+pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hidden) -> Vec<Row> {
     let (style, text, marks) = (frame.style, line.text, &line.marks);
     let (sign, role, word) = match (line.kind, frame.tint) {
         (Sign::Context, _) => (" ", Role::Plain, Role::Plain),
@@ -181,6 +199,8 @@ fn gutter(line: &LineView<'_>, frame: &Frame<'_>) -> String {
             let number = if line.kind == Sign::Delete { line.old_number } else { line.new_number };
             format!("  {:>digits$} {bar} ", shown(number))
         }
+        Numbers::Old => format!(" {:>digits$} ", shown(line.old_number)),
+        Numbers::New => format!(" {:>digits$} ", shown(line.new_number)),
         Numbers::Two => {
             format!("  {:>digits$} {:>digits$} {bar} ", shown(line.old_number), shown(line.new_number))
         }

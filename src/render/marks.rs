@@ -21,7 +21,9 @@ const LIKE_PERCENT: u32 = 40;
 pub(super) struct Marks {
     pub(super) words: Vec<Range<usize>>,
     pub(super) focus: Option<Range<usize>>,
-    /// The line that this one replaces, or that replaces it, differs only in its blanks.
+    /// The index in the hunk of the line that this one replaces, or that replaces it.
+    pub(super) partner: Option<usize>,
+    /// That line differs only in its blanks.
     pub(super) blanks: Option<Blanks>,
 }
 
@@ -46,6 +48,7 @@ pub(super) fn marks_of(lines: &[SignedLine<'_>]) -> Vec<Marks> {
         for (old_index, new_index) in pairs(old, new) {
             let (old_at, new_at) = (at + old_index, at + deleted + new_index);
             (marks[old_at], marks[new_at]) = pair_marks(lines[old_at].text, lines[new_at].text);
+            (marks[old_at].partner, marks[new_at].partner) = (Some(new_at), Some(old_at));
         }
         at += (deleted + inserted).max(1);
     }
@@ -136,7 +139,7 @@ fn pair_marks(old: &str, new: &str) -> (Marks, Marks) {
     let blanks = blanks_of(old, new);
     let marks = |words: Vec<Range<usize>>, text: &str, partner: &str| {
         let span = words.first().zip(words.last()).map(|(first, last)| first.start..last.end);
-        Marks { words, focus: Some(span.unwrap_or_else(|| differing(text, partner))), blanks }
+        Marks { words, focus: Some(span.unwrap_or_else(|| differing(text, partner))), partner: None, blanks }
     };
     (marks(old_words, old, new), marks(new_words, new, old))
 }

@@ -23,6 +23,8 @@ pub mod patch;
 mod problem;
 #[cfg(feature = "cli")]
 mod row;
+#[cfg(feature = "cli")]
+mod side_by_side;
 pub mod stat;
 #[cfg(feature = "cli")]
 pub mod style;

@@ -77,6 +77,19 @@ impl Row {
         }
     }
 
+    /// Fills the row with blanks in its own background, then adds a mark and another row.
+    pub(super) fn beside(mut self, mark: &str, right: Row, style: &Style) -> Row {
+        let role = self.fill.filter(|role| style.fills(*role)).unwrap_or(Role::Plain);
+        let room = self.room();
+        self.append(&" ".repeat(room), room, role);
+        self.width = style.width;
+        self.push_plain(mark, Role::Dim);
+        self.columns += right.columns;
+        self.runs.extend(right.runs);
+        self.fill = right.fill;
+        self
+    }
+
     /// Writes the row and its newline.
     pub(super) fn write(&self, out: &mut dyn Write, style: &Style) -> io::Result<()> {
         for (text, role) in &self.runs {

@@ -37,6 +37,8 @@ pub struct Style {
     pub max_lines: Option<usize>,
     /// Whether long lines are broken into several rows; else they are cut around their change.
     pub is_full: bool,
+    /// Whether old and new stand beside each other, where there is room.
+    pub is_side_by_side: bool,
 }
 
 impl Style {
@@ -50,6 +52,7 @@ impl Style {
             ascii: false,
             max_lines: None,
             is_full: false,
+            is_side_by_side: false,
         }
     }
 
