@@ -49,9 +49,6 @@ _hunkwise() {
             hunkwise,show)
                 cmd="hunkwise__subcmd__show"
                 ;;
-            hunkwise,undo)
-                cmd="hunkwise__subcmd__undo"
-                ;;
             hunkwise,write)
                 cmd="hunkwise__subcmd__write"
                 ;;
@@ -88,9 +85,6 @@ _hunkwise() {
             hunkwise__subcmd__help,show)
                 cmd="hunkwise__subcmd__help__subcmd__show"
                 ;;
-            hunkwise__subcmd__help,undo)
-                cmd="hunkwise__subcmd__help__subcmd__undo"
-                ;;
             hunkwise__subcmd__help,write)
                 cmd="hunkwise__subcmd__help__subcmd__write"
                 ;;
@@ -101,7 +95,7 @@ _hunkwise() {
 
     case "${cmd}" in
         hunkwise)
-            opts="-q -h -V --root --color --json --quiet --help --version preview apply write edit replay undo show diff demo completions man schema help"
+            opts="-q -h -V --root --color --theme --full --json --quiet --help --version preview apply write edit replay show diff demo completions man schema help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -115,6 +109,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --theme)
+                    COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -123,7 +121,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__apply)
-            opts="-R -p -q -h -V --dialect --reverse --strip --allow-empty --transport --stop --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --json --quiet --help --version"
+            opts="-R -p -q -h -V --dialect --reverse --strip --allow-empty --transport --stop --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --allow-git-dir --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -161,16 +159,16 @@ _hunkwise() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --encoding)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --theme)
+                    COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -181,7 +179,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__completions)
-            opts="-q -h -V --root --color --json --quiet --help --version bash elvish fish powershell zsh"
+            opts="-q -h -V --root --color --theme --full --json --quiet --help --version bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -193,6 +191,10 @@ _hunkwise() {
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --theme)
+                    COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -203,7 +205,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__demo)
-            opts="-q -h -V --root --color --json --quiet --help --version"
+            opts="-q -h -V --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -217,6 +219,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --theme)
+                    COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -225,14 +231,14 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__diff)
-            opts="-q -h -V --output --context --root --color --json --quiet --help --version"
+            opts="-q -h -V --output --context --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "card json patch stat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "card json patch stat side-by-side html markdown" -- "${cur}"))
                     return 0
                     ;;
                 --context)
@@ -247,6 +253,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --theme)
+                    COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -255,7 +265,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__edit)
-            opts="-q -h -V --old --old-file --new --new-file --args --replace-all --expect-count --expect-sha256 --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --json --quiet --help --version"
+            opts="-q -h -V --old --old-file --new --new-file --args --replace-all --expect-count --expect-sha256 --dry-run --check --log --call-id --force --in-place --no-sync --max-text --allow-git-dir --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -301,16 +311,16 @@ _hunkwise() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --encoding)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --theme)
+                    COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -321,7 +331,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__help)
-            opts="preview apply write edit replay undo show diff demo completions man schema help"
+            opts="preview apply write edit replay show diff demo completions man schema help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -488,20 +498,6 @@ _hunkwise() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        hunkwise__subcmd__help__subcmd__undo)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         hunkwise__subcmd__help__subcmd__write)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -517,7 +513,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__man)
-            opts="-q -h -V --root --color --json --quiet --help --version"
+            opts="-q -h -V --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -531,6 +527,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --theme)
+                    COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -539,7 +539,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__preview)
-            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --encoding --record --output --match --first-match --skip-applied --allow-overwrite --root --color --json --quiet --help --version"
+            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --record --output --match --first-match --skip-applied --allow-overwrite --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -555,10 +555,6 @@ _hunkwise() {
                     ;;
                 --transport)
                     COMPREPLY=($(compgen -W "auto text sse jsonl tape" -- "${cur}"))
-                    return 0
-                    ;;
-                --encoding)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --record)
@@ -581,6 +577,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --theme)
+                    COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -589,7 +589,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__replay)
-            opts="-q -h -V --format --output --path --status --tool --call --turn --strict --root --color --json --quiet --help --version"
+            opts="-q -h -V --format --output --path --status --tool --call --turn --strict --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -600,7 +600,7 @@ _hunkwise() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "card json patch stat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "card json patch stat side-by-side html markdown" -- "${cur}"))
                     return 0
                     ;;
                 --path)
@@ -631,6 +631,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --theme)
+                    COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -639,7 +643,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__schema)
-            opts="-q -h -V --root --color --json --quiet --help --version"
+            opts="-q -h -V --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -651,6 +655,10 @@ _hunkwise() {
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --theme)
+                    COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -661,7 +669,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__show)
-            opts="-q -h -V --dialect --output --root --color --json --quiet --help --version"
+            opts="-q -h -V --dialect --output --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -672,7 +680,7 @@ _hunkwise() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "card json stat apply-patch unified search-replace" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "card json stat side-by-side html markdown apply-patch unified search-replace" -- "${cur}"))
                     return 0
                     ;;
                 --root)
@@ -683,54 +691,8 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        hunkwise__subcmd__undo)
-            opts="-q -h -V --last --call --turn --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --json --quiet --help --version"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --last)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --call)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --turn)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --log)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --call-id)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-text)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --encoding)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                --theme)
+                    COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -741,7 +703,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__write)
-            opts="-q -h -V --content-file --if-absent --expect-sha256 --keep-style --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --json --quiet --help --version"
+            opts="-q -h -V --content-file --if-absent --expect-sha256 --keep-style --dry-run --check --log --call-id --force --in-place --no-sync --max-text --allow-git-dir --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -767,16 +729,16 @@ _hunkwise() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --encoding)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --theme)
+                    COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
                 *)

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_hunkwise_global_optspecs
-    string join \n root= color= json q/quiet h/help V/version
+    string join \n root= color= theme= full json q/quiet h/help V/version
 end
 
 function __fish_hunkwise_needs_command
@@ -28,6 +28,11 @@ complete -c hunkwise -n "__fish_hunkwise_needs_command" -l root -d 'The folder t
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -l theme -d 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas' -r -f -a "auto\t'Dark or light, as the terminal says when it is asked'
+dark\t'For a dark terminal'
+light\t'For a light terminal'
+color-blind\t'Blue and orange'"
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -69,12 +74,17 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l root -d 'T
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l theme -d 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas' -r -f -a "auto\t'Dark or light, as the terminal says when it is asked'
+dark\t'For a dark terminal'
+light\t'For a light terminal'
+color-blind\t'Blue and orange'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l text-patches -d 'Also preview patches of any dialect that stand in a model\'s text, in its stream or as plain input: apply_patch envelopes, SEARCH/REPLACE blocks, and unified diffs in Markdown fences'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l fail-fast -d 'End with status 1 as soon as something can\'t fit the files; without it that is shown, and the status is 0'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l no-locate -d 'Look at no file: show only what the patch says, without line numbers'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l first-match -d 'Where a hunk fits several places take the first, as Codex does, instead of refusing'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l skip-applied -d 'Pass over hunks that are applied already, instead of refusing'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l allow-overwrite -d 'Let an added or moved file replace one that is there'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -101,6 +111,10 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l root -d 'The
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l theme -d 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas' -r -f -a "auto\t'Dark or light, as the terminal says when it is asked'
+dark\t'For a dark terminal'
+light\t'For a light terminal'
+color-blind\t'Blue and orange'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -s R -l reverse -d 'Take the patch back: what it adds goes, what it removes comes again'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l allow-empty -d 'Accept a patch that holds no file edit'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l stop -d 'With --transport: end at the first call that is refused'
@@ -112,6 +126,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l force -d 'Al
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l in-place -d 'Write through the file: keeps hard links and owner, but is not atomic'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l no-sync -d 'Don\'t wait until the disk has it: survives a killed process, not a power loss'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l allow-git-dir -d 'Allow changes inside of .git, .hg and .jj'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -126,6 +141,10 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l root -d 'The
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l theme -d 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas' -r -f -a "auto\t'Dark or light, as the terminal says when it is asked'
+dark\t'For a dark terminal'
+light\t'For a light terminal'
+color-blind\t'Blue and orange'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l if-absent -d 'Refuse if the file is there already'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l keep-style -d 'Convert line endings, byte order mark and encoding to those of the file that is replaced'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l check -l dry-run -d 'Write nothing; say what would be done, with the same exit status'
@@ -133,6 +152,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l force -d 'Al
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l in-place -d 'Write through the file: keeps hard links and owner, but is not atomic'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l no-sync -d 'Don\'t wait until the disk has it: survives a killed process, not a power loss'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l allow-git-dir -d 'Allow changes inside of .git, .hg and .jj'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -152,12 +172,17 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l root -d 'The 
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l theme -d 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas' -r -f -a "auto\t'Dark or light, as the terminal says when it is asked'
+dark\t'For a dark terminal'
+light\t'For a light terminal'
+color-blind\t'Blue and orange'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l replace-all -d 'Replace the text wherever it stands, not only once'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l check -l dry-run -d 'Write nothing; say what would be done, with the same exit status'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l force -d 'Also change files that have no write permission'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l in-place -d 'Write through the file: keeps hard links and owner, but is not atomic'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l no-sync -d 'Don\'t wait until the disk has it: survives a killed process, not a power loss'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l allow-git-dir -d 'Allow changes inside of .git, .hg and .jj'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -166,7 +191,10 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l format -d '
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l output -d 'How to print' -r -f -a "card\t'For people'
 json\t'JSON Lines, schema hunkwise/card/v1'
 patch\t'One patch that git applies; what a log does not record is left out, with a note'
-stat\t'Counts of changed lines'"
+stat\t'Counts of changed lines'
+side-by-side\t'Old and new beside each other, from 60 columns on'
+html\t'One page with an index, without script and without anything from elsewhere'
+markdown\t'Markdown, as for a pull request'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l path -d 'Only cards that name a file like this; * also matches /' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l status -d 'Only cards of this status: applied, partial, failed, rejected, held or unknown' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l tool -d 'Only cards of this tool' -r
@@ -176,7 +204,12 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l root -d 'Th
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l theme -d 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas' -r -f -a "auto\t'Dark or light, as the terminal says when it is asked'
+dark\t'For a dark terminal'
+light\t'For a light terminal'
+color-blind\t'Blue and orange'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l strict -d 'End with status 1 if something in a log was not understood'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -207,6 +240,9 @@ search-replace\t'The blocks of aider, Cline and Roo: <<<<<<< SEARCH to >>>>>>> R
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l output -d 'How to print' -r -f -a "card\t'For people'
 json\t'JSON Lines, schema hunkwise/card/v1'
 stat\t'Counts of changed lines'
+side-by-side\t'Old and new beside each other, from 60 columns on'
+html\t'One page with an index, without script and without anything from elsewhere'
+markdown\t'Markdown, as for a pull request'
 apply-patch\t'The patch written anew in Codex\'s envelope; what that can\'t say is refused, and nothing is printed'
 unified\t'The patch written anew as a unified diff with right counts, with git\'s headers where they are needed'
 search-replace\t'The patch written anew as the blocks of aider'"
@@ -214,6 +250,11 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l root -d 'The 
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l theme -d 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas' -r -f -a "auto\t'Dark or light, as the terminal says when it is asked'
+dark\t'For a dark terminal'
+light\t'For a light terminal'
+color-blind\t'Blue and orange'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -221,12 +262,20 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -s V -l version 
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l output -d 'How to print' -r -f -a "card\t'For people'
 json\t'JSON Lines, schema hunkwise/card/v1'
 patch\t'One patch that git applies; what a log does not record is left out, with a note'
-stat\t'Counts of changed lines'"
+stat\t'Counts of changed lines'
+side-by-side\t'Old and new beside each other, from 60 columns on'
+html\t'One page with an index, without script and without anything from elsewhere'
+markdown\t'Markdown, as for a pull request'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l context -d 'How many unchanged lines a patch shows around a change; cards always have three' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l theme -d 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas' -r -f -a "auto\t'Dark or light, as the terminal says when it is asked'
+dark\t'For a dark terminal'
+light\t'For a light terminal'
+color-blind\t'Blue and orange'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -235,6 +284,11 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l root -d 'The 
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l theme -d 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas' -r -f -a "auto\t'Dark or light, as the terminal says when it is asked'
+dark\t'For a dark terminal'
+light\t'For a light terminal'
+color-blind\t'Blue and orange'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -243,6 +297,11 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l root -
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l theme -d 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas' -r -f -a "auto\t'Dark or light, as the terminal says when it is asked'
+dark\t'For a dark terminal'
+light\t'For a light terminal'
+color-blind\t'Blue and orange'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -251,6 +310,11 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l root -d 'The f
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l theme -d 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas' -r -f -a "auto\t'Dark or light, as the terminal says when it is asked'
+dark\t'For a dark terminal'
+light\t'For a light terminal'
+color-blind\t'Blue and orange'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -259,6 +323,11 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l root -d 'Th
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l theme -d 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas' -r -f -a "auto\t'Dark or light, as the terminal says when it is asked'
+dark\t'For a dark terminal'
+light\t'For a light terminal'
+color-blind\t'Blue and orange'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -110,6 +110,7 @@ fn pieces(text: &str) -> Vec<String> {
 
 /// The commands by the name of their golden file.
 const CASES: [(&str, &str, &str); 43] = [
+const CASES: [(&str, &str, &str); 41] = [
     ("apply", "apply patch.txt", ""),
     ("apply-colour", "apply patch.txt --color always", ""),
     ("apply-json", "apply patch.txt --json", ""),
@@ -150,6 +151,10 @@ const CASES: [(&str, &str, &str); 43] = [
     ("show", "show patch.txt", ""),
     ("show-json", "show patch.txt --json", ""),
     ("show-stat", "show patch.txt --output stat", ""),
+    ("show-markdown", "show patch.txt --output markdown", ""),
+    ("show-side-by-side", "show patch.txt --output side-by-side", ""),
+    ("replay-html", "replay session.jsonl --output html", ""),
+    ("replay-markdown", "replay session.jsonl --output markdown", ""),
     ("show-search-replace", "show patch.txt --output search-replace", ""),
     ("usage-json", "edit shop.py --nonsense --json", ""),
     ("io-json", "apply nowhere.txt --json", ""),

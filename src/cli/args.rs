@@ -182,6 +182,12 @@ pub enum CardOutput {
     Patch,
     /// Counts of changed lines
     Stat,
+    /// Old and new beside each other, from 60 columns on
+    SideBySide,
+    /// One page with an index, without script and without anything from elsewhere
+    Html,
+    /// Markdown, as for a pull request
+    Markdown,
 }
 
 /// A patch format.
@@ -528,6 +534,12 @@ pub enum ShowOutput {
     Json,
     /// Counts of changed lines
     Stat,
+    /// Old and new beside each other, from 60 columns on
+    SideBySide,
+    /// One page with an index, without script and without anything from elsewhere
+    Html,
+    /// Markdown, as for a pull request
+    Markdown,
     /// The patch written anew in Codex's envelope; what that can't say is refused, and nothing is printed
     ApplyPatch,
     /// The patch written anew as a unified diff with right counts, with git's headers where they are needed
@@ -543,6 +555,9 @@ impl ShowOutput {
             ShowOutput::Card => Ok(CardOutput::Card),
             ShowOutput::Json => Ok(CardOutput::Json),
             ShowOutput::Stat => Ok(CardOutput::Stat),
+            ShowOutput::SideBySide => Ok(CardOutput::SideBySide),
+            ShowOutput::Html => Ok(CardOutput::Html),
+            ShowOutput::Markdown => Ok(CardOutput::Markdown),
             ShowOutput::ApplyPatch => Err(Dialect::ApplyPatch),
             ShowOutput::Unified => Err(Dialect::Unified),
             ShowOutput::SearchReplace => Err(Dialect::SearchReplace),

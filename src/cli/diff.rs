@@ -49,7 +49,7 @@ use super::args::DiffArgs;
 use super::args::Globals;
 use super::exit::Exit;
 use super::fail::Fail;
-use super::replay::CardPrinter;
+use super::printer::CardPrinter;
 use super::show::operation_word;
 use super::streams::Console;
 use super::streams::read_input;
@@ -66,11 +66,12 @@ pub fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> Result<Exit
     if args.context.is_some() && output != CardOutput::Patch {
         return Err(Fail::usage("--context goes with --output patch: cards always show three lines"));
     }
+    let title = format!("{} \u{2192} {}", args.old.display(), args.new.display());
     let mut comparison = Comparison {
         console,
         output,
         context_lines: args.context.unwrap_or(CONTEXT_LINES),
-        printer: CardPrinter::new(console, output),
+        printer: CardPrinter::new(console, output, title),
         counted: Vec::new(),
         is_different: false,
         is_incomplete: false,

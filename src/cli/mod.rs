@@ -19,6 +19,7 @@ mod fail;
 mod feed;
 mod generate;
 mod preview;
+mod printer;
 mod replay;
 mod screen;
 mod session_log;

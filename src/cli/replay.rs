@@ -1,19 +1,13 @@
 //! `replay`: stored session logs to cards. Opens the logs and nothing else.
 
 use std::io;
-use std::io::BufWriter;
 use std::io::Read;
-use std::io::Write;
 use std::path::Path;
 
 use globset::Glob;
 use globset::GlobMatcher;
 
 use crate::disk::input::Blocks;
-use crate::render::json;
-use crate::render::patch;
-use crate::render::stat;
-use crate::render::terminal;
 use crate::report::Card;
 use crate::report::CardStatus;
 use crate::report::Code;
@@ -29,6 +23,7 @@ use super::args::CardOutput;
 use super::args::ReplayArgs;
 use super::exit::Exit;
 use super::fail::Fail;
+use super::printer::CardPrinter;
 use super::streams::Console;
 use super::streams::no_input;
 use super::streams::stdin_is_terminal;
@@ -41,10 +36,12 @@ pub fn run(args: &ReplayArgs, console: &Console) -> Result<Exit, Fail> {
         name => Some(Format::from_name(name).ok_or_else(|| unknown_format(name))?),
     };
     let output = if console.is_json { CardOutput::Json } else { args.output };
-    let mut printer = CardPrinter::new(console, output);
     let mut is_understood = true;
     let stdin = [Path::new("-").to_owned()];
     let logs = if args.logs.is_empty() { &stdin[..] } else { &args.logs[..] };
+    let names: Vec<_> = logs.iter().map(|log| log.to_string_lossy()).collect();
+    let title = if args.logs.is_empty() { "session log".to_owned() } else { names.join(", ") };
+    let mut printer = CardPrinter::new(console, output, title);
     for path in logs {
         let summary = if path == Path::new("-") {
             if stdin_is_terminal() {
@@ -56,7 +53,7 @@ pub fn run(args: &ReplayArgs, console: &Console) -> Result<Exit, Fail> {
             replay(blocks, path, format, &filter, &mut printer)?
         };
         is_understood &= tell(&summary, path, console);
-        if printer.closed {
+        if printer.is_closed() {
             break;
         }
     }
@@ -203,86 +200,4 @@ fn status(name: &str) -> Option<CardStatus> {
         "unknown" => CardStatus::Unknown,
         _ => return None,
     })
-}
-
-/// Prints cards one by one in the output that was asked for.
-pub struct CardPrinter<'a> {
-    console: &'a Console,
-    output: CardOutput,
-    out: BufWriter<io::StdoutLock<'static>>,
-    has_printed: bool,
-    closed: bool,
-    failed: Option<io::Error>,
-}
-
-impl<'a> CardPrinter<'a> {
-    /// Returns a printer to stdout.
-    pub fn new(console: &'a Console, output: CardOutput) -> Self {
-        let out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-        CardPrinter { console, output, out, has_printed: false, closed: console.is_quiet, failed: None }
-    }
-
-    /// Prints a card; after a failure nothing more.
-    pub fn card(&mut self, card: &Card) {
-        if !self.closed {
-            let written = self.write(card);
-            self.note_failure(written);
-        }
-    }
-
-    /// Prints what is no card; after a failure nothing more.
-    pub fn raw(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
-        if !self.closed {
-            let written = write(&mut self.out);
-            self.note_failure(written);
-        }
-    }
-
-    /// Tells whether nothing more will be printed.
-    pub fn is_closed(&self) -> bool {
-        self.closed
-    }
-
-    fn note_failure(&mut self, written: io::Result<()>) {
-        if let Err(error) = written {
-            self.closed = true;
-            self.failed = (error.kind() != io::ErrorKind::BrokenPipe).then_some(error);
-        }
-    }
-
-    fn write(&mut self, card: &Card) -> io::Result<()> {
-        let style = &self.console.out_style;
-        match self.output {
-            CardOutput::Card => {
-                if std::mem::replace(&mut self.has_printed, true) {
-                    writeln!(self.out)?;
-                }
-                terminal::card(&mut self.out, card, style)
-            }
-            CardOutput::Json => {
-                json::line(&mut self.out, card)?;
-                self.out.flush()
-            }
-            CardOutput::Stat => stat::card(&mut self.out, card, style.width, style.charset()),
-            CardOutput::Patch => {
-                for note in patch::card(&mut self.out, card)? {
-                    self.console.note(&note);
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// Ends the printing.
-    pub fn finish(mut self) -> Result<(), Fail> {
-        let flushed = if self.closed { Ok(()) } else { self.out.flush() };
-        let failed =
-            self.failed.take().or(flushed.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe));
-        // What is still buffered after a closed pipe has no reader.
-        let _ = self.out.into_parts();
-        match failed {
-            Some(error) => Err(Fail::io("write", Path::new("standard output"), &error)),
-            None => Ok(()),
-        }
-    }
 }

@@ -19,7 +19,7 @@ use super::args::CardOutput;
 use super::args::ShowArgs;
 use super::exit::Exit;
 use super::fail::Fail;
-use super::replay::CardPrinter;
+use super::printer::CardPrinter;
 use super::streams::Console;
 use super::streams::read_input;
 
@@ -35,7 +35,9 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
         Ok(output) => output,
         Err(dialect) => return write(parsed, dialect, console),
     };
-    let mut printer = CardPrinter::new(console, output);
+    let title =
+        args.patch.as_ref().map_or_else(|| "patch".to_owned(), |path| path.to_string_lossy().into_owned());
+    let mut printer = CardPrinter::new(console, output, title);
     // One card an edit: each stands for itself, and a long patch is read file by file.
     for edit in &parsed.patch.edits {
         let line = edit.line_number;

@@ -91,9 +91,12 @@ pub(super) fn rows(
         }
     }
     if tint == Tint::Changed {
-        rows.extend(file.blank_remark().iter().flat_map(|remark| caution(remark, style)));
+        rows.extend(file.blank_remark().iter().flat_map(|remark| dim(remark, style)));
     }
-    rows.extend(hidden.words().iter().flat_map(|words| caution(words, style)));
+    if let Some(words) = hidden.words() {
+        let prose = Prose::new().with("  ! ", Role::Caution).with(words, Role::Caution);
+        rows.extend(wrap(&prose, 4, style));
+    }
     rows
 }
 
@@ -131,10 +134,6 @@ fn gap_row(gap: Gap, style: &Style) -> Vec<Row> {
 
 fn dim(text: &str, style: &Style) -> Vec<Row> {
     wrap(&Prose::new().with("  ", Role::Dim).with(text, Role::Dim), 2, style)
-}
-
-fn caution(text: &str, style: &Style) -> Vec<Row> {
-    wrap(&Prose::new().with("  ! ", Role::Caution).with(text, Role::Caution), 4, style)
 }
 
 /// Returns the rows of one line: one, or as many as it needs where everything is drawn.

@@ -43,17 +43,17 @@ const OPEN_LINES: usize = 20;
 const LIMIT_PATCH_BYTES: usize = 64 << 10;
 
 /// A page that is being written.
-pub struct Page<W: Write> {
-    out: W,
+#[derive(Debug, Default)]
+pub struct Page {
     index: Index,
 }
 
-impl<W: Write> Page<W> {
+impl Page {
     /// Writes the head of a page of that title.
     ///
     /// # Errors
     /// What the writer says.
-    pub fn begin(mut out: W, title: &str) -> io::Result<Self> {
+    pub fn begin(out: &mut dyn Write, title: &str) -> io::Result<Self> {
         let hash = STANDARD.encode(Sha256::digest(CSS.as_bytes()));
         write!(
             out,
@@ -63,24 +63,23 @@ impl<W: Write> Page<W> {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"referrer\" content=\"no-referrer\">\n<title>"
         )?;
-        text(&mut out, title, Place::Name)?;
+        text(out, title, Place::Name)?;
         write!(
             out,
             "</title>\n<style>{CSS}</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#index\">Index</a>\n<header><h1>"
         )?;
-        isolated(&mut out, title)?;
+        isolated(out, title)?;
         out.write_all(b"</h1></header>\n<main>\n")?;
-        Ok(Page { out, index: Index::default() })
+        Ok(Page::default())
     }
 
     /// Writes one card.
     ///
     /// # Errors
     /// What the writer says.
-    pub fn card(&mut self, card: &Card) -> io::Result<()> {
+    pub fn card(&mut self, out: &mut dyn Write, card: &Card) -> io::Result<()> {
         let view = card_view(card, ARROW);
         let number = self.index.take(card, &view);
-        let out = &mut self.out;
         let class = class_of(view.tone);
         write!(
             out,
@@ -119,23 +118,21 @@ impl<W: Write> Page<W> {
         out.write_all(b"</article>\n")
     }
 
-    /// Writes the index and the end of the page; returns the writer.
+    /// Writes the index and the end of the page.
     ///
     /// # Errors
     /// What the writer says.
-    pub fn finish(mut self) -> io::Result<W> {
-        let out = &mut self.out;
+    pub fn finish(self, out: &mut dyn Write) -> io::Result<()> {
         if self.index.cards == 0 {
             out.write_all(b"<p>No edits.</p>\n")?;
         }
         out.write_all(b"</main>\n<nav id=\"index\" aria-label=\"Index\">\n")?;
         write_index(out, &self.index)?;
-        out.write_all(b"</nav>\n</body>\n</html>\n")?;
-        Ok(self.out)
+        out.write_all(b"</nav>\n</body>\n</html>\n")
     }
 }
 
-fn write_index(out: &mut impl Write, index: &Index) -> io::Result<()> {
+fn write_index(out: &mut dyn Write, index: &Index) -> io::Result<()> {
     let (added, removed) = index.totals();
     write!(out, "<h2>{}", plural(index.files.len(), "file"))?;
     counts(out, (Some(added), Some(removed)))?;
@@ -180,7 +177,7 @@ fn class_of(tone: Tone) -> &'static str {
     }
 }
 
-fn counts(out: &mut impl Write, (added, removed): Counts) -> io::Result<()> {
+fn counts(out: &mut dyn Write, (added, removed): Counts) -> io::Result<()> {
     if (added, removed) == (Some(0), Some(0)) {
         return Ok(());
     }
@@ -194,7 +191,7 @@ fn counts(out: &mut impl Write, (added, removed): Counts) -> io::Result<()> {
 }
 
 fn write_file(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     file: &FileView<'_>,
     lines: &FileLines<'_>,
     (paths, own): (&[&str], usize),
@@ -256,7 +253,7 @@ fn write_file(
     out.write_all(b"</details>\n")
 }
 
-fn gap(out: &mut impl Write, gap: Gap) -> io::Result<()> {
+fn gap(out: &mut dyn Write, gap: Gap) -> io::Result<()> {
     match gap {
         Gap::None => Ok(()),
         Gap::Unchanged(count) => {
@@ -266,7 +263,7 @@ fn gap(out: &mut impl Write, gap: Gap) -> io::Result<()> {
     }
 }
 
-fn write_line(out: &mut impl Write, line: &LineView<'_>, has_numbers: bool) -> io::Result<()> {
+fn write_line(out: &mut dyn Write, line: &LineView<'_>, has_numbers: bool) -> io::Result<()> {
     let (tag, sign) = match line.kind {
         Sign::Context => ("div", " "),
         Sign::Delete => ("del", "-"),
@@ -296,7 +293,7 @@ fn write_line(out: &mut impl Write, line: &LineView<'_>, has_numbers: bool) -> i
 }
 
 /// Puts the card's patch in, to be copied, where it is whole, small, and can be copied without being led astray.
-fn write_patch(out: &mut impl Write, card: &Card) -> io::Result<()> {
+fn write_patch(out: &mut dyn Write, card: &Card) -> io::Result<()> {
     let mut bytes = Vec::new();
     let left_out = patch::card(&mut bytes, card)?;
     let Ok(patch) = String::from_utf8(bytes) else { return Ok(()) };
@@ -315,14 +312,14 @@ fn write_patch(out: &mut impl Write, card: &Card) -> io::Result<()> {
 }
 
 /// Writes a name so that its direction changes nothing around it.
-fn isolated(out: &mut impl Write, name: &str) -> io::Result<()> {
+fn isolated(out: &mut dyn Write, name: &str) -> io::Result<()> {
     out.write_all(b"<bdi>")?;
     text(out, name, Place::Name)?;
     out.write_all(b"</bdi>")
 }
 
 /// Writes a text; what could not be seen is shown and marked. A tab of a line stays one, so that it can be copied.
-fn text(out: &mut impl Write, text: &str, place: Place) -> io::Result<()> {
+fn text(out: &mut dyn Write, text: &str, place: Place) -> io::Result<()> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return markup(out, text);
     }
@@ -341,7 +338,7 @@ fn text(out: &mut impl Write, text: &str, place: Place) -> io::Result<()> {
 }
 
 /// Writes text as HTML text, in an element or a quoted attribute.
-fn markup(out: &mut impl Write, text: &str) -> io::Result<()> {
+fn markup(out: &mut dyn Write, text: &str) -> io::Result<()> {
     let mut rest = text;
     while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
         out.write_all(&rest.as_bytes()[..at])?;
@@ -368,11 +365,13 @@ mod tests {
     use crate::report::Operation;
 
     fn page(cards: &[Card]) -> String {
-        let mut page = Page::begin(Vec::new(), "a <log>").unwrap();
+        let mut out = Vec::new();
+        let mut page = Page::begin(&mut out, "a <log>").unwrap();
         for card in cards {
-            page.card(card).unwrap();
+            page.card(&mut out, card).unwrap();
         }
-        String::from_utf8(page.finish().unwrap()).unwrap()
+        page.finish(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
     }
 
     fn body(cards: &[Card]) -> String {

@@ -7,7 +7,7 @@ use super::view::CardView;
 use crate::report::Card;
 
 /// What the end of a page tells of its cards.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Index {
     pub(super) cards: usize,
     pub(super) files: Vec<IndexedFile>,
@@ -19,6 +19,7 @@ pub(super) struct Index {
 }
 
 /// One file, with the lines of all edits that were made, and the numbers of the cards that name it.
+#[derive(Debug)]
 pub(super) struct IndexedFile {
     pub(super) path: String,
     pub(super) counts: (usize, usize),

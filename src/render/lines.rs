@@ -113,9 +113,9 @@ impl<'a> FileLines<'a> {
         let words = |count: usize, what: &str| {
             (count > 0).then(|| format!("{count} line{} {what}", if count == 1 { "" } else { "s" }))
         };
-        let parts: Vec<String> = words(count(Blanks::Indentation), "only indented otherwise")
+        let parts: Vec<String> = words(count(Blanks::Indentation), "only re-indented")
             .into_iter()
-            .chain(words(count(Blanks::Other), "with no other change than blanks"))
+            .chain(words(count(Blanks::Other), "changed only in blanks"))
             .collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
@@ -206,7 +206,7 @@ mod tests {
         let diff = hunk((1, &["a", "b  c", "d"]), (1, &["  a", "b c", "e"]));
         assert_eq!(
             FileLines::of(&[&diff]).blank_remark().unwrap(),
-            "1 line only indented otherwise, 1 line with no other change than blanks"
+            "1 line only re-indented, 1 line changed only in blanks"
         );
         assert_eq!(FileLines::of(&[&hunk((1, &["a"]), (1, &["b"]))]).blank_remark(), None);
     }

@@ -31,25 +31,19 @@ const ELLIPSIS: &str = "\u{2026}";
 const OPEN_LINES: usize = 20;
 
 /// A document that is being written.
-pub struct Document<W: Write> {
-    out: W,
+#[derive(Debug, Default)]
+pub struct Document {
     index: Index,
 }
 
-impl<W: Write> Document<W> {
-    /// Begins a document.
-    pub fn new(out: W) -> Self {
-        Document { out, index: Index::default() }
-    }
-
+impl Document {
     /// Writes one card.
     ///
     /// # Errors
     /// What the writer says.
-    pub fn card(&mut self, card: &Card) -> io::Result<()> {
+    pub fn card(&mut self, out: &mut dyn Write, card: &Card) -> io::Result<()> {
         let view = card_view(card, ARROW);
         let number = self.index.take(card, &view);
-        let out = &mut self.out;
         write!(out, "### <a id=\"card-{number}\"></a>")?;
         if !view.word.is_empty() {
             write!(out, "{}: ", view.word)?;
@@ -74,22 +68,20 @@ impl<W: Write> Document<W> {
         Ok(())
     }
 
-    /// Writes the index, if there are several cards; returns the writer.
+    /// Writes the index, if there are several cards.
     ///
     /// # Errors
     /// What the writer says.
-    pub fn finish(mut self) -> io::Result<W> {
-        let (out, index) = (&mut self.out, &self.index);
-        match index.cards {
-            0 => out.write_all(b"No edits.\n")?,
-            1 => {}
-            _ => write_index(out, index)?,
+    pub fn finish(self, out: &mut dyn Write) -> io::Result<()> {
+        match self.index.cards {
+            0 => out.write_all(b"No edits.\n"),
+            1 => Ok(()),
+            _ => write_index(out, &self.index),
         }
-        Ok(self.out)
     }
 }
 
-fn write_index(out: &mut impl Write, index: &Index) -> io::Result<()> {
+fn write_index(out: &mut dyn Write, index: &Index) -> io::Result<()> {
     let (added, removed) = index.totals();
     writeln!(out, "## {}{}\n", plural(index.files.len(), "file"), counted((Some(added), Some(removed))))?;
     let words = index.words();
@@ -115,7 +107,7 @@ fn write_index(out: &mut impl Write, index: &Index) -> io::Result<()> {
 }
 
 fn write_file(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     file: &FileView<'_>,
     lines: &FileLines<'_>,
     (paths, own): (&[&str], usize),
@@ -197,7 +189,7 @@ fn counted((added, removed): Counts) -> String {
     }
 }
 
-fn fence(out: &mut impl Write, language: &str, lines: &[String]) -> io::Result<()> {
+fn fence(out: &mut dyn Write, language: &str, lines: &[String]) -> io::Result<()> {
     let longest = lines.iter().map(|line| longest_run(line)).max().unwrap_or(0);
     let ticks = "`".repeat(3.max(longest + 1));
     writeln!(out, "{ticks}{language}")?;
@@ -240,11 +232,12 @@ mod tests {
     use crate::report::Operation;
 
     fn document(cards: &[Card]) -> String {
-        let mut document = Document::new(Vec::new());
+        let (mut out, mut document) = (Vec::new(), Document::default());
         for card in cards {
-            document.card(card).unwrap();
+            document.card(&mut out, card).unwrap();
         }
-        String::from_utf8(document.finish().unwrap()).unwrap()
+        document.finish(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
     }
 
     fn calc() -> Card {

@@ -118,7 +118,7 @@ fn word_prints(text: &str) -> Vec<u32> {
 
 /// Returns how much of the words of both lines is in both, in percent; lines without words have nothing in common.
 fn like_percent(old: &[u32], new: &[u32]) -> u32 {
-    let (mut left, mut right, mut common) = (0, 0, 0);
+    let (mut left, mut right, mut common) = (0, 0, 0_usize);
     while left < old.len() && right < new.len() {
         match old[left].cmp(&new[right]) {
             std::cmp::Ordering::Less => left += 1,
@@ -130,7 +130,7 @@ fn like_percent(old: &[u32], new: &[u32]) -> u32 {
         }
     }
     let all = old.len() + new.len();
-    if all == 0 { 0 } else { (200 * common / all) as u32 }
+    (200 * common).checked_div(all).map_or(0, |percent| percent as u32)
 }
 
 fn pair_marks(old: &str, new: &str) -> (Marks, Marks) {
