@@ -49,6 +49,9 @@ _hunkwise() {
             hunkwise,show)
                 cmd="hunkwise__subcmd__show"
                 ;;
+            hunkwise,undo)
+                cmd="hunkwise__subcmd__undo"
+                ;;
             hunkwise,write)
                 cmd="hunkwise__subcmd__write"
                 ;;
@@ -85,6 +88,9 @@ _hunkwise() {
             hunkwise__subcmd__help,show)
                 cmd="hunkwise__subcmd__help__subcmd__show"
                 ;;
+            hunkwise__subcmd__help,undo)
+                cmd="hunkwise__subcmd__help__subcmd__undo"
+                ;;
             hunkwise__subcmd__help,write)
                 cmd="hunkwise__subcmd__help__subcmd__write"
                 ;;
@@ -95,7 +101,7 @@ _hunkwise() {
 
     case "${cmd}" in
         hunkwise)
-            opts="-q -h -V --root --color --theme --full --json --quiet --help --version preview apply write edit replay show diff demo completions man schema help"
+            opts="-q -h -V --root --color --theme --full --json --quiet --help --version preview apply write edit replay undo show diff demo completions man schema help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -331,7 +337,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__help)
-            opts="preview apply write edit replay show diff demo completions man schema help"
+            opts="preview apply write edit replay undo show diff demo completions man schema help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -485,6 +491,20 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__help__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hunkwise__subcmd__help__subcmd__undo)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -681,6 +701,56 @@ _hunkwise() {
                     ;;
                 --output)
                     COMPREPLY=($(compgen -W "card json stat side-by-side html markdown apply-patch unified search-replace" -- "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --theme)
+                    COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hunkwise__subcmd__undo)
+            opts="-q -h -V --last --call --turn --dry-run --check --log --call-id --force --in-place --no-sync --max-text --allow-git-dir --root --color --theme --full --json --quiet --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --call)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --turn)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --call-id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-text)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --root)

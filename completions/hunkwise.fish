@@ -225,11 +225,16 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l root -d 'The 
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
 never\t'Not even on a terminal'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l theme -d 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas' -r -f -a "auto\t'Dark or light, as the terminal says when it is asked'
+dark\t'For a dark terminal'
+light\t'For a light terminal'
+color-blind\t'Blue and orange'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l check -l dry-run -d 'Write nothing; say what would be done, with the same exit status'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l force -d 'Also change files that have no write permission'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l in-place -d 'Write through the file: keeps hard links and owner, but is not atomic'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l no-sync -d 'Don\'t wait until the disk has it: survives a killed process, not a power loss'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l allow-git-dir -d 'Allow changes inside of .git, .hg and .jj'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -109,8 +109,7 @@ fn pieces(text: &str) -> Vec<String> {
 }
 
 /// The commands by the name of their golden file.
-const CASES: [(&str, &str, &str); 43] = [
-const CASES: [(&str, &str, &str); 41] = [
+const CASES: [(&str, &str, &str); 47] = [
     ("apply", "apply patch.txt", ""),
     ("apply-colour", "apply patch.txt --color always", ""),
     ("apply-json", "apply patch.txt --json", ""),

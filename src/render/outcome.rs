@@ -50,6 +50,11 @@ pub(super) fn outcome_view<'a>(outcome: &'a Outcome, arrow: &str) -> CardView<'a
     } else {
         total(outcome.files.iter().map(|file| (Some(file.added), Some(file.removed))))
     };
+    let undone = match outcome.undoes.as_slice() {
+        [] => None,
+        [call] => Some(format!("undoes {}", call.call_id)),
+        calls => Some(format!("undoes {} calls", calls.len())),
+    };
     let is_named = outcome.files.len() == 1;
     let file = |file| FileView { is_named, ..outcome_file(file, arrow) }.remarked(arrow);
     CardView {
@@ -57,7 +62,7 @@ pub(super) fn outcome_view<'a>(outcome: &'a Outcome, arrow: &str) -> CardView<'a
         word,
         tone,
         counts,
-        details: outcome.call_id.iter().cloned().collect(),
+        details: outcome.call_id.iter().cloned().chain(undone).collect(),
         message: None,
         is_refused: !outcome.ok,
         files: outcome.files.iter().map(file).collect(),

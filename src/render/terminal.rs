@@ -466,6 +466,7 @@ mod tests {
             mode: Change::default(),
             replacements: None,
             hard_links: None,
+            no_undo: None,
             added: 2,
             removed: 1,
             diffs: calc().diffs,
@@ -475,7 +476,16 @@ mod tests {
 
     fn outcome_of(ok: bool, check: bool, files: Vec<FileOutcome>) -> Outcome {
         let command = CommandName::Apply;
-        Outcome { schema: OutcomeSchema::V1, ok, command, check, call_id: None, files, error: None }
+        Outcome {
+            schema: OutcomeSchema::V1,
+            ok,
+            command,
+            check,
+            call_id: None,
+            undoes: Vec::new(),
+            files,
+            error: None,
+        }
     }
 
     fn outcome_text(value: &Outcome, style: &Style) -> String {
