@@ -7,6 +7,7 @@ use super::view::FileView;
 use super::view::Remark;
 use super::view::Tone;
 use super::view::empty_remark;
+use super::view::encoding_remark;
 use super::view::eol_remark;
 use super::view::mode_remark;
 use super::view::total;
@@ -85,6 +86,10 @@ fn outcome_file<'a>(file: &'a FileOutcome, arrow: &str) -> FileView<'a> {
         _ => None,
     };
     let mut remarks = Vec::new();
+    let encoding = Change { before: file.encoding_before.clone(), after: Some(file.encoding.clone()) };
+    remarks.extend(encoding_remark(&encoding, arrow));
+    let guess = || Remark::new(format!("encoding {}, as far as the bytes tell", file.encoding));
+    remarks.extend(file.encoding_guessed.then(guess));
     remarks.extend(eol_remark(file.eol, arrow));
     remarks.extend(flag(DiffNote::Bom, file.bom, "BOM (byte order mark)"));
     remarks.extend(flag(DiffNote::FinalNewline, file.final_newline, "final newline"));
@@ -113,6 +118,7 @@ fn opaque_remark(opaque: Opaque, file: &FileOutcome, arrow: &str) -> Remark {
     let word = match opaque {
         Opaque::Binary => "binary, not shown",
         Opaque::TooLarge => "too large to be shown as a whole",
+        Opaque::Undecodable => "some bytes are no text",
     };
     let short = |hash: &Option<String>| match hash {
         Some(hash) => hash.chars().take(HASH_DIGITS).collect(),

@@ -460,6 +460,8 @@ mod tests {
             before_sha256: None,
             after_sha256: None,
             encoding: "utf-8".to_string(),
+            encoding_guessed: false,
+            encoding_before: None,
             eol: Change { before: None, after: None },
             bom: Change::default(),
             final_newline: Change::default(),

@@ -259,6 +259,7 @@ fn card_file<'a>(card: &Card, file: &'a CardFile, diffs: Vec<&'a FileDiff>, arro
     let status = file.status.unwrap_or(card.status);
     let mut remarks = Vec::new();
     if !is_refused(status) {
+        remarks.extend(file.encoding.as_ref().and_then(|encoding| encoding_remark(encoding, arrow)));
         remarks.extend(file.eol.and_then(|eol| eol_remark(eol, arrow)));
         remarks.extend(file.mode.as_ref().and_then(|mode| mode_remark(mode, file.operation, arrow)));
         match file.recorded {
@@ -280,6 +281,11 @@ fn card_file<'a>(card: &Card, file: &'a CardFile, diffs: Vec<&'a FileDiff>, arro
         diffs: if is_refused(status) { Vec::new() } else { diffs },
         ..FileView::new(&file.path, file.operation)
     }
+}
+
+pub(super) fn encoding_remark(encoding: &Change<String>, arrow: &str) -> Option<Remark> {
+    let (before, after) = (encoding.before.as_ref()?, encoding.after.as_ref()?);
+    (before != after).then(|| Remark::new(format!("encoding {before} {arrow} {after}")))
 }
 
 pub(super) fn eol_remark(eol: Change<EolName>, arrow: &str) -> Option<Remark> {
