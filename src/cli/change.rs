@@ -14,6 +14,7 @@ use crate::disk::commit::Prepared;
 use crate::disk::commit::commit;
 use crate::disk::journal::Journal;
 use crate::disk::root::LookOptions;
+use crate::disk::root::Looks;
 use crate::disk::root::Root;
 use crate::patch::FileEdit;
 use crate::plan::FileState;
@@ -133,8 +134,9 @@ pub fn carry_out(
     let mut planner = Planner::new(Options { encoding: change.encoding, ..request.options });
     let mut problems: Vec<Problem> = request.refused.iter().cloned().collect();
     let edits = if problems.is_empty() { request.edits } else { &[] };
+    let mut looks = Looks::new(&root);
     for (index, edit) in edits.iter().enumerate() {
-        fill(&root, change.force, change.allow_git_dir, &mut planner, edit);
+        fill(&mut looks, change.force, change.allow_git_dir, &mut planner, edit);
         if let Err(mut more) = planner.plan(index + 1, edit) {
             problems.append(&mut more);
         }
@@ -388,17 +390,17 @@ pub fn open_root(dir: &Path) -> Result<Root, Fail> {
 }
 
 /// Gives the planner what it wants to know for an edit.
-pub fn fill(root: &Root, force: bool, allow_git_dir: bool, planner: &mut Planner, edit: &FileEdit) {
+pub fn fill(looks: &mut Looks<'_>, force: bool, allow_git_dir: bool, planner: &mut Planner, edit: &FileEdit) {
     for want in planner.wants(edit) {
-        let given = look(root, force, allow_git_dir, &want);
+        let given = look(looks, force, allow_git_dir, &want);
         planner.give(want, given);
     }
 }
 
 /// Says what stands at a path that is to be changed.
-pub fn look(root: &Root, force: bool, allow_git_dir: bool, want: &Want) -> Given {
+pub fn look(looks: &mut Looks<'_>, force: bool, allow_git_dir: bool, want: &Want) -> Given {
     let options = LookOptions { follow: want.follows_link, write: true, force, allow_git_dir, read: true };
-    root.look(&want.path, &options)
+    looks.look(&want.path, &options)
 }
 
 /// Returns what stands at a real path now, without its bytes.

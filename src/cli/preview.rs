@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use crate::disk::input::Blocks;
 use crate::disk::input::create_file;
+use crate::disk::root::Looks;
 use crate::disk::root::Root;
 use crate::patch::FileEdit;
 use crate::plan::Options;
@@ -236,7 +237,7 @@ impl<'a> Run<'a> {
         let Run { calls, feed, root, screen, closed, .. } = self;
         let mut fill = |planner: &mut Planner, edit: &FileEdit| {
             if let Some(root) = root {
-                change::fill(root, false, false, planner, edit);
+                change::fill(&mut Looks::new(root), false, false, planner, edit);
             }
         };
         let mut emit = |event: &PreviewEvent| *closed |= screen.show(event).is_err();

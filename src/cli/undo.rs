@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::disk::input::Blocks;
 use crate::disk::input::is_stream;
+use crate::disk::root::Looks;
 use crate::disk::root::Root;
 use crate::plan::Options;
 use crate::plan::Planner;
@@ -269,7 +270,7 @@ impl Undo<'_> {
     fn fill(&mut self, record: &RecordMeta) {
         let change = &self.args.change;
         for want in self.planner.wants_inverse(record) {
-            let given = change::look(self.root, change.force, change.allow_git_dir, &want);
+            let given = change::look(&mut Looks::new(self.root), change.force, change.allow_git_dir, &want);
             self.reals.insert(want.path.clone(), given.real.clone());
             self.planner.give(want, given);
         }

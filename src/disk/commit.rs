@@ -50,6 +50,7 @@ use super::root::mode_of;
 use super::root::stamp_of;
 use super::stage;
 use crate::plan::After;
+use crate::plan::Attributes;
 use crate::plan::FileState;
 use crate::plan::FoundFile;
 use crate::plan::Plan;
@@ -150,6 +151,7 @@ pub(crate) fn commit_with(
         is_synced: false,
         made: Vec::new(),
         staged: HashMap::new(),
+        plain_folders: HashSet::new(),
         written_through: HashSet::new(),
         prepared: Prepared { modes: vec![None; layout.jobs.len()], hard_links_broken: Vec::new() },
     };
@@ -219,8 +221,10 @@ impl<'a> Layout<'a> {
                 None => None,
             };
             let source = source.filter(|source| *source != target);
-            if matches!(file.target_before, FileState::Other(_) | FileState::Refused(_)) {
-                return Err(not_a_file());
+            match &file.target_before {
+                FileState::Refused(problem) => return Err(CommitError::Refused(problem.clone())),
+                FileState::Other(_) => return Err(not_a_file()),
+                FileState::Absent | FileState::File(_) => {}
             }
             let places = if file.after.is_some() { &mut layout.wanted } else { &mut layout.vacated };
             if !places.insert(target.clone()) {
@@ -272,6 +276,8 @@ struct Run<'a> {
     made: Vec<Place>,
     /// Temporaries that were made, as they were when they were finished; most have another name at the end.
     staged: HashMap<Place, Stamp>,
+    /// Folders that give what is made in them no attributes.
+    plain_folders: HashSet<Vec<u8>>,
     /// Device and inode of files that are to be overwritten.
     written_through: HashSet<(u64, u64)>,
     prepared: Prepared,
@@ -418,7 +424,7 @@ impl<'a> Run<'a> {
         }
         let read = self.folders.root().read(&job.preimage_place().path());
         match read.map_err(job.error(Doing::Read))? {
-            Some((_, document)) => Ok(Arc::new(document)),
+            Some(found) => Ok(found.document),
             None => Err(job.stale()),
         }
     }
@@ -603,7 +609,7 @@ impl<'a> Run<'a> {
         let write_error = || job.error(Doing::Write);
         let mode = file.mode.or(job.before.map(|before| before.mode));
         let made_with = match (mode, &file.before) {
-            (Some(_), _) => stage::PRIVATE_MODE,
+            (Some(mode), _) => stage::first_mode(mode),
             (None, Some(copied)) => copied.mode & 0o777,
             (None, None) => 0o666,
         };
@@ -612,10 +618,16 @@ impl<'a> Run<'a> {
         self.folders.about_to(Moment::Write, &file.path).map_err(write_error())?;
         stage::reserve(&temporary, stage::content_length(file.before.as_ref(), after));
         stage::write_content(&mut temporary, file.before.as_ref(), after).map_err(write_error())?;
-        if job.before.is_some() {
-            self.carry_over(job, &temporary)?;
+        // What comes now changes neither its size nor the time of its content.
+        let written = rustix::fs::fstat(&temporary).map_err(|errno| write_error()(errno.into()))?;
+        self.staged.insert(at.clone(), stamp_of(&written));
+        let mut mode_now = Some(mode_of(&written) & 0o7777);
+        if let Some(before) = job.before
+            && self.carry_over(job, before, (&temporary, &written), at)?
+        {
+            mode_now = None;
         }
-        if let Some(mode) = mode {
+        if let Some(mode) = mode.filter(|mode| Some(mode & 0o7777) != mode_now) {
             let mode_error = || job.error(Doing::SetMode);
             self.folders.about_to(Moment::SetMode, &file.path).map_err(mode_error())?;
             stage::set_mode(&temporary, mode).map_err(mode_error())?;
@@ -624,15 +636,33 @@ impl<'a> Run<'a> {
             self.folders.about_to(Moment::Sync, &file.path).map_err(write_error())?;
             temporary.sync_all().map_err(write_error())?;
         }
-        let finished = rustix::fs::fstat(&temporary).map_err(|errno| write_error()(errno.into()))?;
-        self.staged.insert(at.clone(), stamp_of(&finished));
         if job.before.is_none() {
-            self.prepared.modes[job.index] = Some(mode_of(&finished));
+            let bits = mode.map_or(mode_of(&written), |mode| mode & 0o7777 | mode_of(&written) & !0o7777);
+            self.prepared.modes[job.index] = Some(bits);
         }
         Ok(())
     }
 
-    fn carry_over(&mut self, job: &Job<'_>, temporary: &File) -> Result<(), CommitError> {
+    /// Gives a temporary what its file has; `false` if there was nothing to give.
+    fn carry_over(
+        &mut self,
+        job: &Job<'_>,
+        before: &FoundFile,
+        (temporary, stat): (&File, &Stat),
+        at: &Place,
+    ) -> Result<bool, CommitError> {
+        let owner_error = |source| CommitError::Owner { path: job.file.path.clone(), source };
+        self.folders.about_to(Moment::CarryOver, &job.file.path).map_err(owner_error)?;
+        if before.stamp.attributes == Attributes::None && stamp_of(stat).owner == before.stamp.owner {
+            // A folder gives all files that are made in it the same attributes, or none.
+            if self.plain_folders.contains(at.folder()) {
+                return Ok(false);
+            }
+            if stage::attributes_of(temporary) == Attributes::None {
+                self.plain_folders.insert(at.folder().to_vec());
+                return Ok(false);
+            }
+        }
         let path = job.preimage_place().path();
         let root = self.folders.root();
         let opened = match root.open_file(&path) {
@@ -647,9 +677,8 @@ impl<'a> Run<'a> {
             Err(Errno::NOENT | Errno::LOOP) => return Err(job.stale()),
             opened => opened.map_err(|errno| job.error(Doing::Read)(errno.into()))?,
         };
-        let owner_error = |source| CommitError::Owner { path: job.file.path.clone(), source };
-        self.folders.about_to(Moment::CarryOver, &job.file.path).map_err(owner_error)?;
-        stage::carry_over(&preimage, temporary).map_err(owner_error)
+        stage::carry_over(&preimage, temporary).map_err(owner_error)?;
+        Ok(true)
     }
 
     /// Compares what stands at a file's places with what was read.
@@ -686,7 +715,8 @@ impl<'a> Run<'a> {
         if is_link(&stat) {
             (real, stat) = self.folders.root().follow(&real).ok_or_else(|| job.stale())?;
         }
-        if stamp_of(&stat) != found.stamp || mode_of(&stat) != found.mode {
+        let stamp = Stamp { attributes: found.stamp.attributes, ..stamp_of(&stat) };
+        if stamp != found.stamp || mode_of(&stat) != found.mode {
             return Err(job.stale());
         }
         let is_old =
@@ -1221,6 +1251,74 @@ mod tests {
                 assert_eq!(tree.nodes(), nodes(&expected));
             }
         }
+    }
+
+    #[test]
+    fn a_name_may_be_as_long_as_a_name_can_be_and_need_not_be_text() {
+        let long = "n".repeat(255);
+        let plan = |plan: Planning| plan.update(&long, first_byte("2")).create(&"m".repeat(255), "m");
+        check(&[(&long, text("1"))], plan, OPTIONS, &[(&long, text("2")), (&"m".repeat(255), text("m"))]);
+        let tree = Tree::new(&[("k", text("k"))]);
+        let mut planning = Planning::of(&tree).create("n", "n");
+        planning.plan.files[0].target = PathText::new(&b"d\xE9/caf\xE9"[..]);
+        planning.commit(&OPTIONS).unwrap();
+        use std::os::unix::ffi::OsStrExt;
+        let at = tree.root().join(std::ffi::OsStr::from_bytes(b"d\xE9/caf\xE9"));
+        assert_eq!(std::fs::read(at).unwrap(), b"n");
+    }
+
+    #[test]
+    fn a_mode_without_any_bit_is_kept() {
+        let none = [("a", with_mode("1", 0))];
+        if std::fs::read(Tree::new(&none).root().join("a")).is_err() {
+            return; // Only root can read such a file.
+        }
+        for mode in [0, 0o111, 0o222, 0o7777] {
+            check(
+                &[("a", with_mode("1", mode))],
+                |plan| plan.update("a", first_byte("2")),
+                OPTIONS,
+                &[("a", with_mode("2", mode))],
+            );
+        }
+    }
+
+    #[test]
+    fn a_folder_that_gives_access_lists_gives_none_to_a_file_without() {
+        let tree = Tree::new(&[("d/a", with_mode("1", 0o640)), ("e/a", with_mode("1", 0o644))]);
+        // Version 2; user rwx, user 1234 rw-, group r-x, mask rwx, others none: linux/posix_acl_xattr.h.
+        let entries: [(u16, u16, u32); 5] = [
+            (0x01, 7, u32::MAX),
+            (0x02, 6, 1234),
+            (0x04, 5, u32::MAX),
+            (0x10, 7, u32::MAX),
+            (0x20, 0, u32::MAX),
+        ];
+        let mut list = 2_u32.to_le_bytes().to_vec();
+        for (tag, bits, id) in entries {
+            list.extend(tag.to_le_bytes());
+            list.extend(bits.to_le_bytes());
+            list.extend(id.to_le_bytes());
+        }
+        let flags = rustix::fs::XattrFlags::empty();
+        let set =
+            |path: &str, name: &str| rustix::fs::setxattr(tree.root().join(path), name, &list, flags).is_ok();
+        if !set("d", "system.posix_acl_default") || !set("e/a", "system.posix_acl_access") {
+            return; // A file system without access lists.
+        }
+        let names = |path: &str| {
+            let mut names = [0; 256];
+            let length = rustix::fs::listxattr(tree.root().join(path), &mut names[..]).unwrap();
+            String::from_utf8_lossy(&names[..length]).into_owned()
+        };
+        let listed = names("e/a");
+        assert!(listed.contains("posix_acl_access"));
+        let plan = Planning::of(&tree).update("d/a", first_byte("2")).update("e/a", first_byte("2"));
+        plan.create("d/n", "n").commit(&OPTIONS).unwrap();
+        assert_eq!((names("d/a"), names("e/a")), (String::new(), listed));
+        assert_eq!(tree.nodes()["d/a"], with_mode("2", 0o640));
+        // A new file takes what its folder gives.
+        assert!(names("d/n").contains("posix_acl_access"));
     }
 
     #[test]

@@ -48,6 +48,9 @@ pub enum CommitError {
     /// Several files can't be kept whole.
     #[error("{0}")]
     Journal(#[source] JournalError),
+    /// What stands at a path must not be touched.
+    #[error("{}", _0.message)]
+    Refused(Box<Problem>),
     /// The run was interrupted.
     #[error("interrupted before anything was written")]
     Interrupted,
@@ -115,6 +118,13 @@ impl CommitError {
     /// Returns the error as reports show it.
     pub fn problem(&self) -> Problem {
         let (code, path, hint) = match self {
+            CommitError::Refused(problem) => return (**problem).clone(),
+            CommitError::Io { path, doing: Doing::Write, source }
+                if source.kind() == io::ErrorKind::PermissionDenied =>
+            {
+                let hint = "if only its folder can't be written, write through the file with --in-place";
+                (Code::Io, Some(path), Some(hint))
+            }
             CommitError::Stale { path } => (Code::Stale, Some(path), Some("read the file again")),
             CommitError::SameFile { path } => (Code::Stale, Some(path), Some("leave out --in-place")),
             CommitError::Exists { path } => (Code::FileExists, Some(path), None),

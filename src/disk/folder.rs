@@ -11,6 +11,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
+use foldhash::fast::FixedState;
 use rustix::fs::AtFlags;
 use rustix::fs::Mode;
 use rustix::fs::OFlags;
@@ -18,6 +19,7 @@ use rustix::fs::Stat;
 use rustix::io::Errno;
 
 use super::root::Root;
+use super::root::reading_flags;
 use crate::text::PathText;
 
 /// How many folders are held open at once; a plan may name more than a process may open.
@@ -133,12 +135,12 @@ impl Rig<'_> {
 pub(crate) struct Folders<'a> {
     root: &'a Root,
     rig: Rig<'a>,
-    open: HashMap<Vec<u8>, Rc<OwnedFd>>,
+    open: HashMap<Vec<u8>, Rc<OwnedFd>, FixedState>,
 }
 
 impl<'a> Folders<'a> {
     pub(crate) fn new(root: &'a Root, rig: Rig<'a>) -> Self {
-        Folders { root, rig, open: HashMap::new() }
+        Folders { root, rig, open: HashMap::default() }
     }
 
     /// Says what is about to be done, so that a test can make it fail.
@@ -241,6 +243,12 @@ impl<'a> Folders<'a> {
         let folder = self.folder(&at.folder)?;
         let bits = Mode::from_raw_mode(raw(mode));
         Ok(File::from(rustix::fs::openat(&*folder, &at.name, flags, bits)?))
+    }
+
+    /// Opens a file that is there for reading; never waits, even if it has become a pipe.
+    pub(crate) fn open_to_read(&mut self, at: &Place) -> io::Result<File> {
+        let folder = self.folder(&at.folder)?;
+        Ok(File::from(rustix::fs::openat(&*folder, &at.name, reading_flags(), Mode::empty())?))
     }
 
     /// Sets the mode of a file that is there.

@@ -16,6 +16,7 @@ use super::folder::Place;
 use super::root::stamp_of;
 use super::stage;
 use crate::plan::After;
+use crate::plan::Attributes;
 use crate::plan::FoundFile;
 use crate::plan::Stamp;
 use crate::text::Document;
@@ -151,8 +152,8 @@ impl Publisher {
             // What has come out is what was there at that very moment: the last comparison, and the surest. The
             // renaming itself has changed the inode's own time.
             let came_out = folders.stat(&from)?.map(|stat| stamp_of(&stat));
-            let expected = Stamp { changed_ns: 0, ..*occupant };
-            return Ok(came_out.is_some_and(|stamp| Stamp { changed_ns: 0, ..stamp } == expected));
+            let known = |stamp: Stamp| Stamp { changed_ns: 0, attributes: Attributes::Unknown, ..stamp };
+            return Ok(came_out.is_some_and(|stamp| known(stamp) == known(*occupant)));
         }
         self.garbage.push(backup.clone());
         if folders.link(&to, &backup)? {

@@ -228,11 +228,11 @@ impl Recovery<'_, '_> {
             self.leave(at, None);
             return Ok(());
         };
-        let Some((_, now)) = self.folders.root().read(&at.path())? else { return Ok(()) };
-        if now.bytes() == contents.old {
+        let Some(now) = self.folders.root().read(&at.path())? else { return Ok(()) };
+        if now.document.bytes() == contents.old {
             return Ok(());
         }
-        if !is_between(now.bytes(), contents) {
+        if !is_between(now.document.bytes(), contents) {
             self.leave(at, None);
             return Ok(());
         }

@@ -11,6 +11,7 @@
 #![expect(clippy::disallowed_methods, reason = "disk/ is the room that opens files")]
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -25,6 +26,7 @@ use rustix::fs::OFlags;
 use rustix::fs::Stat;
 use rustix::io::Errno;
 
+use crate::plan::Attributes;
 use crate::plan::FileState;
 use crate::plan::FoundFile;
 use crate::plan::Given;
@@ -34,6 +36,10 @@ use crate::report::Problem;
 use crate::text::Document;
 use crate::text::PathText;
 
+use super::folder::Folders;
+use super::folder::Place;
+use super::folder::Rig;
+use super::stage;
 use super::whole;
 
 /// How many links one path may lead through; Linux has the same bound.
@@ -244,7 +250,7 @@ impl Root {
             return Ok(FileState::File(found_file(stat, Document::new(Vec::new()))));
         }
         match self.read(file_path) {
-            Ok(Some((stat, document))) => Ok(FileState::File(found_file(&stat, document))),
+            Ok(Some(found)) => Ok(FileState::File(found)),
             Ok(None) => Ok(FileState::Other("something else")),
             Err(error) => Err(unreadable(path, &error).into()),
         }
@@ -273,14 +279,8 @@ impl Root {
     }
 
     /// Reads a regular file by its real path; `None` if something else has come to its place.
-    pub(crate) fn read(&self, real: &PathText) -> io::Result<Option<(Stat, Document)>> {
-        let file = File::from(self.open_file(real)?);
-        let stat = rustix::fs::fstat(&file)?;
-        if other_kind(&stat).is_some() {
-            return Ok(None);
-        }
-        let document = whole::read(file, usize::try_from(stat.st_size).unwrap_or(0))?;
-        Ok(Some((stat, document)))
+    pub(crate) fn read(&self, real: &PathText) -> io::Result<Option<FoundFile>> {
+        read_regular(File::from(self.open_file(real)?))
     }
 
     /// Tells whether a regular file stands at a real path and holds these bytes.
@@ -295,7 +295,7 @@ impl Root {
 
     /// Opens a file for reading by its real path, without waiting for a writer if it has become a pipe.
     pub(crate) fn open_file(&self, real: &PathText) -> Result<OwnedFd, Errno> {
-        self.open_beneath(real.bytes(), OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)
+        self.open_beneath(real.bytes(), reading_flags())
     }
 
     /// Opens a folder by its real path; the empty one is the root itself.
@@ -383,6 +383,56 @@ impl Root {
             }
         }
         walk.finish()
+    }
+}
+
+/// Looks at many paths of one root: folders stay open in between, so that each look costs less.
+///
+/// Not to be kept longer than one call needs: a folder that is replaced meanwhile is still the old one here.
+pub struct Looks<'a> {
+    root: &'a Root,
+    folders: Folders<'a>,
+}
+
+impl fmt::Debug for Looks<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Looks").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Looks<'a> {
+    /// Begins with no folder open.
+    pub fn new(root: &'a Root) -> Self {
+        Looks { root, folders: Folders::new(root, Rig::none()) }
+    }
+
+    /// Says what [`Root::look`] says.
+    pub fn look(&mut self, path: &PathText, options: &LookOptions) -> Given {
+        match self.plain_state(path, options) {
+            Some(state) => Given { real: path.clone(), state, link: None },
+            None => self.root.look(path, options),
+        }
+    }
+
+    /// Returns what stands at a path that is written plainly and leads through no link; `None` if anything about it
+    /// needs a closer look.
+    fn plain_state(&mut self, path: &PathText, options: &LookOptions) -> Option<FileState> {
+        let place = Place::of(path)?;
+        let is_protected = || path.bytes().split(|&byte| byte == b'/').any(is_protected_name);
+        if !options.allow_git_dir && is_protected() {
+            return None;
+        }
+        // A folder that can be opened without following a link is where the path says.
+        self.folders.folder(place.folder()).ok()?;
+        let Some(stat) = self.folders.stat(&place).ok()? else { return Some(FileState::Absent) };
+        let is_read_only = options.write && !options.force && mode_of(&stat) & 0o222 == 0;
+        if other_kind(&stat).is_some() || is_read_only {
+            return None;
+        }
+        if !options.read {
+            return Some(FileState::File(found_file(&stat, Document::new(Vec::new()))));
+        }
+        read_regular(self.folders.open_to_read(&place).ok()?).ok()?.map(FileState::File)
     }
 }
 
@@ -546,8 +596,21 @@ fn folders_of(real: &PathText) -> impl Iterator<Item = &[u8]> {
 
 /// Tells whether a name belongs to version control, also on a file system that ignores case or, as HFS+ does, some
 /// characters that can't be seen.
+///
+/// NTFS drops dots and blanks at the end of a name, takes what follows a colon for a stream of the file, and has short
+/// names for long ones: `.git.`, `.git::$INDEX_ALLOCATION` and `GIT~1` may all be `.git`. What is made here may be copied
+/// there, so these are protected everywhere, as git has them.
 fn is_protected_name(name: &[u8]) -> bool {
-    let is_protected = |name: &[u8]| PROTECTED_NAMES.iter().any(|other| name.eq_ignore_ascii_case(other));
+    let is_protected = |name: &[u8]| {
+        let name = name.split(|&byte| matches!(byte, b':' | b'\\')).next().unwrap_or_default();
+        let length = name.iter().rposition(|byte| !matches!(byte, b' ' | b'.')).map_or(0, |last| last + 1);
+        let name = &name[..length];
+        PROTECTED_NAMES.iter().any(|other| {
+            let short = name.strip_suffix(b"~1");
+            name.eq_ignore_ascii_case(other)
+                || short.is_some_and(|short| short.eq_ignore_ascii_case(&other[1..]))
+        })
+    };
     if name.is_ascii() {
         return is_protected(name);
     }
@@ -582,6 +645,24 @@ pub(crate) fn other_kind(stat: &Stat) -> Option<&'static str> {
     }
 }
 
+/// Returns the flags that open a file for reading: never through a link, and without waiting for the writer of a pipe.
+pub(crate) fn reading_flags() -> OFlags {
+    OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC
+}
+
+/// Reads an open file; `None` if it is no regular one.
+fn read_regular(file: File) -> io::Result<Option<FoundFile>> {
+    let stat = rustix::fs::fstat(&file)?;
+    if other_kind(&stat).is_some() {
+        return Ok(None);
+    }
+    let attributes = stage::attributes_of(&file);
+    let document = whole::read(file, usize::try_from(stat.st_size).unwrap_or(0))?;
+    let mut found = found_file(&stat, document);
+    found.stamp.attributes = attributes;
+    Ok(Some(found))
+}
+
 fn found_file(stat: &Stat, document: Document) -> FoundFile {
     FoundFile {
         document: Arc::new(document),
@@ -605,6 +686,8 @@ pub(crate) fn stamp_of(stat: &Stat) -> Stamp {
         size: widened(stat.st_size) as u64,
         modified_ns: nanoseconds(widened(stat.st_mtime), widened(stat.st_mtime_nsec)),
         changed_ns: nanoseconds(widened(stat.st_ctime), widened(stat.st_ctime_nsec)),
+        owner: (stat.st_uid, stat.st_gid),
+        attributes: Attributes::Unknown,
     }
 }
 
@@ -633,8 +716,19 @@ mod tests {
         Refused(Code),
     }
 
+    /// Looks by itself and among others, which must say the same.
     fn look(tree: &Tree, path: &str, options: LookOptions) -> (String, Seen, Option<String>) {
-        let given = Root::open(&tree.root()).unwrap().look(&PathText::from(path), &options);
+        let root = Root::open(&tree.root()).unwrap();
+        let path_text = PathText::from(path);
+        let seen = described(path, root.look(&path_text, &options));
+        let mut looks = Looks::new(&root);
+        for _ in 0..2 {
+            assert_eq!(described(path, looks.look(&path_text, &options)), seen);
+        }
+        seen
+    }
+
+    fn described(path: &str, given: Given) -> (String, Seen, Option<String>) {
         let seen = match given.state {
             FileState::Absent => Seen::Absent,
             FileState::File(file) => {
@@ -790,10 +884,20 @@ mod tests {
             ".git",
             "x/.Git",
             ".g\u{200C}it/x",
+            ".git./config",
+            ".git . /config",
+            ".git::$INDEX_ALLOCATION/config",
+            ".git\\config",
+            "GIT~1/config",
+            "hg~1/x",
+            ".GI\u{200D}T . /x",
         ] {
             check_refused(&tree, path, Code::Protected);
         }
         check(&tree, ".gitignore", ".gitignore", Seen::File("i"));
+        for path in ["git", "git~2", "x.git", ".git.x", ". git", ".github/x", "a:b"] {
+            check(&tree, path, path, Seen::Absent);
+        }
         let allowed = LookOptions { allow_git_dir: true, ..LookOptions::default() };
         assert_eq!(look(&tree, "to-git/config", allowed).1, Seen::File("c"));
         // A root inside of such a folder is the user's own choice.
@@ -843,7 +947,8 @@ mod tests {
         assert_eq!((found.mode, found.hard_links, found.stamp.size), (0o104755, 2, 2));
         assert!(found.stamp.modified_ns > 0 && found.stamp.changed_ns >= found.stamp.modified_ns);
         let unread = file(false);
-        assert_eq!((unread.stamp, unread.document.bytes()), (found.stamp, &b""[..]));
+        let stamp = Stamp { attributes: Attributes::Unknown, ..found.stamp };
+        assert_eq!((unread.stamp, unread.document.bytes()), (stamp, &b""[..]));
     }
 
     #[test]

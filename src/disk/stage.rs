@@ -15,13 +15,14 @@ use rustix::fs::Uid;
 
 use super::folder::raw;
 use crate::plan::After;
+use crate::plan::Attributes;
 use crate::plan::FoundFile;
 
 /// How many pieces one write gathers; the system takes at most 1024.
 const LIMIT_PIECES: usize = 256;
 
-/// The mode of a temporary that is not finished.
-pub(crate) const PRIVATE_MODE: u32 = 0o600;
+/// The mode of a temporary that is not finished, if not everybody may read it.
+const PRIVATE_MODE: u32 = 0o600;
 
 /// From this size on it pays to ask for the space at once; for small files it is one more call.
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -101,9 +102,19 @@ pub(crate) fn carry_over(from: impl AsFd, to: &File) -> io::Result<()> {
     attributes::carry_over(from.as_fd(), to.as_fd())
 }
 
+/// Returns the mode that a temporary is made with: what everybody may read in the end need not be hidden before.
+pub(crate) fn first_mode(mode: u32) -> u32 {
+    if mode & 0o444 == 0o444 { mode & 0o777 } else { PRIVATE_MODE }
+}
+
 /// Sets all mode bits.
 pub(crate) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(raw(mode)))?)
+}
+
+/// Tells what is known of an open file's extended attributes.
+pub(crate) fn attributes_of(file: &File) -> Attributes {
+    attributes::of(file.as_fd())
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
@@ -114,11 +125,20 @@ mod attributes {
     use rustix::fs::XattrFlags;
     use rustix::io::Errno;
 
+    use crate::plan::Attributes;
+
     /// The system makes these from the content; nobody else may set them.
     const OF_THE_CONTENT: [&[u8]; 2] = [b"security.ima", b"security.evm"];
 
     /// A folder may give an access list to what is made in it, which a file that had none must not get.
     const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
+
+    pub(super) fn of(file: BorrowedFd<'_>) -> Attributes {
+        match rustix::fs::flistxattr_query(file) {
+            Ok(0) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Attributes::None,
+            _ => Attributes::Unknown,
+        }
+    }
 
     /// Gives `to` the extended attributes of `from`.
     pub(super) fn carry_over(from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> io::Result<()> {
@@ -168,6 +188,12 @@ mod attributes {
 
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 mod attributes {
+    use crate::plan::Attributes;
+
+    pub(super) fn of(_: std::os::fd::BorrowedFd<'_>) -> Attributes {
+        Attributes::None
+    }
+
     /// There is no portable way to read them here.
     pub(super) fn carry_over(
         _: std::os::fd::BorrowedFd<'_>,

@@ -34,7 +34,11 @@ pub(crate) fn read(mut file: File, size_bytes: usize) -> io::Result<Document> {
         // One byte more than expected, so that one read finds the end; std's own way asks for the size once more.
         rest.try_reserve_exact(size_bytes + 1)?;
         rest.resize(size_bytes + 1, 0);
-        let length = fill(&mut file, &mut rest)?;
+        let mut length = read_once(&mut file, &mut rest)?;
+        // As much as was expected and no more: the end. Anything else is read on until a read says so.
+        if length != size_bytes && length > 0 {
+            length += fill(&mut file, &mut rest[length..])?;
+        }
         let is_whole = length < rest.len();
         rest.truncate(length);
         if !is_whole {
@@ -58,14 +62,22 @@ pub(crate) fn read(mut file: File, size_bytes: usize) -> io::Result<Document> {
 fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
     while length < buffer.len() {
-        match file.read(&mut buffer[length..]) {
-            Ok(0) => break,
-            Ok(count) => length += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        match read_once(file, &mut buffer[length..])? {
+            0 => break,
+            count => length += count,
         }
     }
     Ok(length)
+}
+
+/// Reads with one call, unless a signal comes.
+fn read_once(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match file.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            answer => return answer,
+        }
+    }
 }
 
 /// So many bytes of a file are compared at a time.

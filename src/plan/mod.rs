@@ -23,6 +23,7 @@ pub use planner::Planner;
 pub use planner::Want;
 pub use planner::recorded_path;
 pub use state::After;
+pub use state::Attributes;
 pub use state::FileState;
 pub use state::Finds;
 pub use state::FoundFile;

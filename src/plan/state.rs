@@ -47,7 +47,7 @@ pub struct FoundFile {
     pub stamp: Stamp,
 }
 
-/// What tells that a file is still the one that was read.
+/// What tells that a file is still the one that was read, and what a new one in its place has to be given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stamp {
     /// The device it lies on.
@@ -60,6 +60,20 @@ pub struct Stamp {
     pub modified_ns: i128,
     /// When its inode last changed, in nanoseconds since 1970.
     pub changed_ns: i128,
+    /// The numbers of the user and the group that own it.
+    pub owner: (u32, u32),
+    /// Whether it has extended attributes, access lists among them.
+    pub attributes: Attributes,
+}
+
+/// What is known of a file's extended attributes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Attributes {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// It has none.
+    None,
 }
 
 /// What is to be written: files in patch order, net of all edits of each.
