@@ -153,6 +153,7 @@ pub(crate) fn commit_with(
         staged: HashMap::new(),
         plain_folders: HashSet::new(),
         written_through: HashSet::new(),
+        compared: HashMap::new(),
         prepared: Prepared { modes: vec![None; layout.jobs.len()], hard_links_broken: Vec::new() },
     };
     match run.write() {
@@ -280,6 +281,8 @@ struct Run<'a> {
     plain_folders: HashSet<Vec<u8>>,
     /// Device and inode of files that are to be overwritten.
     written_through: HashSet<(u64, u64)>,
+    /// Where files stand that have one name each, by device and inode.
+    compared: HashMap<(u64, u64), Place>,
     prepared: Prepared,
 }
 
@@ -718,6 +721,16 @@ impl<'a> Run<'a> {
         let stamp = Stamp { attributes: found.stamp.attributes, ..stamp_of(&stat) };
         if stamp != found.stamp || mode_of(&stat) != found.mode {
             return Err(job.stale());
+        }
+        // On a file system that ignores case, or how letters are composed, two spellings lead to one file; what is done
+        // to it by one name would be undone by the other.
+        let key = (found.stamp.device, found.stamp.inode);
+        if found.hard_links == 1
+            && Place::of(&real).is_some_and(|place| {
+                self.compared.insert(key, place.clone()).is_some_and(|other| other != place)
+            })
+        {
+            return Err(CommitError::TwoSpellings { path: job.file.path.clone() });
         }
         let is_old =
             self.options.read_since_ns.is_some_and(|since| found.stamp.changed_ns + YOUNG_NS <= since);
@@ -1319,6 +1332,35 @@ mod tests {
         assert_eq!(tree.nodes()["d/a"], with_mode("2", 0o640));
         // A new file takes what its folder gives.
         assert!(names("d/n").contains("posix_acl_access"));
+    }
+
+    #[test]
+    fn two_spellings_of_one_file_are_refused() {
+        // As on a file system that ignores case: two paths, one inode, one link.
+        let tree = Tree::new(&[("a", text("1")), ("k", text("k"))]);
+        std::fs::hard_link(tree.root().join("a"), tree.root().join("A")).unwrap();
+        let untouched = tree.nodes();
+        let plans: [fn(Planning) -> Planning; 4] = [
+            |plan| plan.update("a", first_byte("2")).update("A", first_byte("3")),
+            |plan| plan.update("a", first_byte("2")).delete("A"),
+            |plan| plan.rename("a", "A", first_byte("2")),
+            |plan| plan.update("k", first_byte("2")).rename("a", "n", After::Same).delete("A"),
+        ];
+        for plan in plans {
+            let mut planning = plan(Planning::of(&tree));
+            for file in &mut planning.plan.files {
+                let occupant = match &mut file.target_before {
+                    FileState::File(occupant) => Some(occupant),
+                    _ => None,
+                };
+                for found in file.before.iter_mut().chain(occupant) {
+                    found.hard_links = 1;
+                }
+            }
+            let error = planning.commit(&OPTIONS).unwrap_err();
+            assert!(matches!(error, CommitError::TwoSpellings { .. }), "{error:?}");
+            assert_eq!(tree.nodes(), untouched);
+        }
     }
 
     #[test]

@@ -24,6 +24,12 @@ pub enum CommitError {
         /// The second of them.
         path: PathText,
     },
+    /// Two paths of the plan lead to one file.
+    #[error("`{}` is another spelling of a file that is changed already", path.shown())]
+    TwoSpellings {
+        /// The second of them.
+        path: PathText,
+    },
     /// Something stands where nothing should.
     #[error("`{}` is in the way", path.shown())]
     Exists {
@@ -127,6 +133,9 @@ impl CommitError {
             }
             CommitError::Stale { path } => (Code::Stale, Some(path), Some("read the file again")),
             CommitError::SameFile { path } => (Code::Stale, Some(path), Some("leave out --in-place")),
+            CommitError::TwoSpellings { path } => {
+                (Code::FileExists, Some(path), Some("name a file in one way only"))
+            }
             CommitError::Exists { path } => (Code::FileExists, Some(path), None),
             CommitError::NotAFile { path } => (Code::NotAFile, Some(path), None),
             CommitError::Owner { path, .. } => {

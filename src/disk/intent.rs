@@ -492,6 +492,24 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_panic(
+            kind in 1_u8..4,
+            body in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200),
+            small in proptest::collection::vec(0_u8..6, 0..200),
+        ) {
+            let [first, second, _] = whole();
+            for body in [body, small] {
+                // With its hash, so that the body is looked at.
+                let _ = decode(&[VERSION_LINE, &block(kind, &body)].concat());
+                let _ = decode(&[&*first, &block(kind, &body)].concat());
+                let _ = decode(&[&*first, &second, &block(kind, &body)].concat());
+                let _ = decode(&body);
+            }
+        }
+    }
+
     #[test]
     fn a_length_that_is_a_lie_reserves_nothing() {
         let mut body = Writer::default();

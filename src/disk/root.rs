@@ -6,7 +6,8 @@
 //! lead it out. (Linux does that in one call; elsewhere each folder is opened in turn.) What is not closed: a folder
 //! that is moved out of the root after it was opened stays open.
 //!
-//! On a file system that ignores case, two spellings of one name are two paths here.
+//! On a file system that ignores case, two spellings of one name are two paths here; a commit notices that they lead to
+//! one file.
 
 #![expect(clippy::disallowed_methods, reason = "disk/ is the room that opens files")]
 
