@@ -154,6 +154,125 @@ mod statuses {
     }
 }
 
+mod links {
+    use super::*;
+
+    /// A folder with a file, a folder, and a link to each.
+    fn place() -> Place {
+        let place = Place::with(&[("f", FILE), ("d/x", FILE), ("out/y", FILE)]);
+        symlink("f", place.root().join("to-f")).expect("a link");
+        symlink("d", place.root().join("to-d")).expect("a link");
+        symlink("nowhere", place.root().join("dangling")).expect("a link");
+        place
+    }
+
+    fn target(place: &Place, name: &str) -> Option<String> {
+        let target = fs::read_link(place.root().join(name)).ok()?;
+        Some(target.to_string_lossy().into_owned())
+    }
+
+    fn make(name: &str, target: &str) -> String {
+        format!(
+            "diff --git a/{name} b/{name}\nnew file mode 120000\nindex 0000000..1111111\n--- /dev/null\n+++ b/{name}\n\
+             @@ -0,0 +1 @@\n+{target}\n\\ No newline at end of file\n"
+        )
+    }
+
+    fn delete(name: &str, target: &str) -> String {
+        format!(
+            "diff --git a/{name} b/{name}\ndeleted file mode 120000\nindex 1111111..0000000\n--- a/{name}\n+++ /dev/null\n\
+             @@ -1 +0,0 @@\n-{target}\n\\ No newline at end of file\n"
+        )
+    }
+
+    #[test]
+    fn they_are_made_changed_moved_and_deleted_as_links() {
+        let place = place();
+        let change = "diff --git a/to-d b/to-d\nindex 1111111..2222222 120000\n--- a/to-d\n+++ b/to-d\n@@ -1 +1 @@\n\
+                      -d\n\\ No newline at end of file\n+f\n\\ No newline at end of file\n";
+        let moved = "diff --git a/dangling b/d/moved\nsimilarity index 100%\nrename from dangling\nrename to d/moved\n";
+        let patch = [&make("d/new", "../f"), change, moved, &delete("to-f", "f")].concat();
+        let before = place.tree();
+        place.run(&["apply", "--check"], patch.as_bytes()).exits(0);
+        assert_eq!(place.tree(), before);
+        let run = place.run(&["apply", "--json"], patch.as_bytes()).exits(0);
+        assert_eq!(run.json_lines()[0]["files"][0]["mode"]["after"], "120000");
+        assert_eq!(target(&place, "d/new").as_deref(), Some("../f"));
+        assert_eq!(target(&place, "to-d").as_deref(), Some("f"));
+        assert_eq!(target(&place, "d/moved").as_deref(), Some("nowhere"));
+        assert_eq!((target(&place, "dangling"), target(&place, "to-f")), (None, None));
+        assert_eq!(place.text("f"), FILE);
+        place.run(&["apply", "--reverse"], patch.as_bytes()).exits(0);
+        assert_eq!(place.tree(), before);
+    }
+
+    #[test]
+    fn a_link_and_a_file_take_each_other_s_place() {
+        let place = place();
+        let file = "diff --git a/to-f b/to-f\nnew file mode 100644\n--- /dev/null\n+++ b/to-f\n@@ -0,0 +1 @@\n+own\n";
+        let patch = delete("to-f", "f") + file;
+        for in_place in [&[][..], &["--in-place"]] {
+            place.run(&[&["apply"], in_place].concat(), patch.as_bytes()).exits(0);
+            assert_eq!(
+                (target(&place, "to-f"), place.text("to-f").as_str(), place.text("f").as_str()),
+                (None, "own\n", FILE)
+            );
+            assert_eq!(support::mode(&place.root().join("to-f")) & 0o777, 0o644);
+            place.run(&[&["apply", "--reverse"], in_place].concat(), patch.as_bytes()).exits(0);
+            assert_eq!(target(&place, "to-f").as_deref(), Some("f"));
+        }
+    }
+
+    /// Checks that a patch is refused for a reason, and that nothing has changed.
+    fn check_refused(patch: &str, code: &str, words: &str) {
+        let place = place();
+        let before = place.tree();
+        let run = place.run(&["apply", "--json"], patch.as_bytes()).exits(1);
+        let problem = &run.json_lines()[0]["error"]["problems"][0];
+        assert_eq!(problem["code"], code, "{patch}\n{problem}");
+        assert!(problem["message"].as_str().is_some_and(|message| message.contains(words)), "{problem}");
+        assert_eq!(place.tree(), before);
+    }
+
+    #[test]
+    fn what_leads_out_is_refused() {
+        for target in ["..", "../x", "/etc/passwd", "d/../../x", "to-d/../.."] {
+            check_refused(&make("l", target), "outside-root", "leads out of the root");
+        }
+        check_refused(&make("d/l", "../../x"), "outside-root", "leads out of the root");
+        check_refused(&make("l", ".git/hooks"), "protected", "belongs to version control");
+        let moved = format!(
+            "{}diff --git a/d/l b/l\nsimilarity index 100%\nrename from d/l\nrename to l\n",
+            make("d/l", "../f")
+        );
+        check_refused(&moved, "outside-root", "leads out of the root");
+        check_refused(&make("out/../../l", "f"), "outside-root", "leads out of the root");
+        check_refused(&make(".git/l", "../f"), "protected", "belongs to version control");
+    }
+
+    #[test]
+    fn nothing_is_written_under_a_link_of_the_same_patch() {
+        let file = |name: &str| format!("--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+x\n");
+        check_refused(&(make("l", "d") + &file("l/new")), "not-a-file", "lies under the link l");
+        check_refused(&(file("l/new") + &make("l", "d")), "not-a-file", "l can't be made");
+        check_refused(&(delete("to-d", "d") + &file("to-d/new")), "not-a-file", "lies under the link to-d");
+        let through = "--- a/l\n+++ b/l\n@@ -1 +1 @@\n-one\n+1\n";
+        check_refused(&(make("l", "f") + through), "not-a-file", "l is a link");
+    }
+
+    #[test]
+    fn what_is_no_link_is_not_taken_for_one() {
+        check_refused(&delete("f", "one"), "not-a-file", "no symbolic link");
+        check_refused(&delete("to-f", "g"), "hunk-not-found", "not in the file");
+        check_refused(&make("to-f", "d"), "file-exists", "exists already");
+        check_refused(&make("f", "d"), "file-exists", "exists already");
+        Place::new().run(&["apply"], make("l", "").as_bytes()).exits(2);
+        let submodule = "diff --git a/sub b/sub\nnew file mode 160000\nindex 0000000..1111111\n--- /dev/null\n+++ b/sub\n\
+                         @@ -0,0 +1 @@\n+Subproject commit 1111111111111111111111111111111111111111\n";
+        check_refused(submodule, "not-a-file", "a submodule");
+    }
+}
+
 mod dialects {
     use super::*;
 

@@ -133,18 +133,22 @@ impl Repository {
 fn applied(tree: &Tree, patch: &Patch) -> Result<Tree, String> {
     let mut planner = Planner::new(Options::default());
     for (index, edit) in patch.edits.iter().enumerate() {
-        for want in planner.wants(edit) {
-            let real = want.path.normalized();
-            let found = tree.get(real.shown().as_ref());
-            let state = found.map_or(FileState::Absent, |entry| {
-                FileState::File(FoundFile {
-                    document: Arc::new(Document::new(entry.bytes.clone())),
-                    mode: entry.mode,
-                    hard_links: 1,
-                    stamp: Default::default(),
-                })
-            });
-            planner.give(want, Given { real, state, link: None });
+        // Where a link leads is wanted once it is known which one it is.
+        for _ in 0..2 {
+            for want in planner.wants(edit) {
+                let real = want.path.normalized();
+                let state = match tree.get(real.shown().as_ref()) {
+                    None => FileState::Absent,
+                    Some(entry) if entry.mode == LINK && !want.is_link => FileState::Other("link"),
+                    Some(entry) => FileState::File(FoundFile {
+                        document: Arc::new(Document::new(entry.bytes.clone())),
+                        mode: entry.mode,
+                        hard_links: 1,
+                        stamp: Default::default(),
+                    }),
+                };
+                planner.give(want, Given { real, state, link: None });
+            }
         }
         planner.plan(index + 1, edit).map_err(|problems| format!("{problems:#?}"))?;
     }
@@ -163,7 +167,11 @@ fn applied(tree: &Tree, patch: &Patch) -> Result<Tree, String> {
             Some(After::Whole(whole)) => whole.bytes().to_vec(),
         };
         let mode = file.mode.or(file.before.as_ref().map(|found| found.mode)).unwrap_or(FILE);
-        let mode = if mode & 0o100 == 0 { FILE } else { PROGRAM };
+        let mode = match mode & 0o100 {
+            _ if mode == LINK => LINK,
+            0 => FILE,
+            _ => PROGRAM,
+        };
         after.insert(name(&file.target), Entry { bytes, mode });
     }
     Ok(after)
@@ -262,7 +270,38 @@ fn rarely(taste: Taste) -> impl Strategy<Value = bool> {
 
 const NAMES: [&str; 6] = ["a", "b c", "d/e", "d/é.txt", "q\"t\\", "tab\tname"];
 
+const LINKS: [&str; 3] = ["link", "d/link", "link to"];
+
+/// What stands where a link may stand, before and after: a link, a file or nothing. All targets are inside.
+fn links(taste: Taste) -> impl Strategy<Value = Vec<[Option<Entry>; 2]>> {
+    let targets: Vec<&[u8]> = vec![b"a", b"b c", b"d", b"nowhere", b"d/e", b"d/\xff", b"./d//e"];
+    let link = select(targets).prop_map(|target| Entry { bytes: target.to_vec(), mode: LINK });
+    let file = content(taste).prop_map(|bytes| Entry { bytes, mode: FILE });
+    let entry = prop_oneof![5 => link, 1 => file];
+    let pair = (prop::option::of(entry.clone()), prop::option::of(entry), any::<bool>());
+    // Most links stay as they are.
+    let pair = pair.prop_map(|(old, new, stays)| if stays { [old.clone(), old] } else { [old, new] });
+    prop_oneof![
+        2 => Just(Vec::new()),
+        1 => prop::collection::vec(pair, LINKS.len()),
+    ]
+}
+
 fn trees(taste: Taste) -> impl Strategy<Value = (Tree, Tree)> {
+    (files(taste), links(taste), any::<bool>()).prop_map(|((mut old, mut new), links, moves)| {
+        for (name, [before, after]) in LINKS.iter().zip(links) {
+            let is_moved =
+                moves && before.as_ref().is_some_and(|entry| entry.mode == LINK) && before == after;
+            let name_after =
+                if is_moved { format!("d/{}", name.replace('/', "-")) } else { (*name).to_owned() };
+            before.into_iter().for_each(|entry| drop(old.insert((*name).to_owned(), entry)));
+            after.into_iter().for_each(|entry| drop(new.insert(name_after.clone(), entry)));
+        }
+        (old, new)
+    })
+}
+
+fn files(taste: Taste) -> impl Strategy<Value = (Tree, Tree)> {
     let mode = || prop_oneof![3 => Just(FILE), 1 => Just(PROGRAM)];
     let file = (content(taste), mode(), fate(taste));
     let new = prop::option::weighted(0.3, (content(taste), mode()));

@@ -391,16 +391,20 @@ pub fn open_root(dir: &Path) -> Result<Root, Fail> {
 
 /// Gives the planner what it wants to know for an edit.
 pub fn fill(looks: &mut Looks<'_>, force: bool, allow_git_dir: bool, planner: &mut Planner, edit: &FileEdit) {
-    for want in planner.wants(edit) {
-        let given = look(looks, force, allow_git_dir, &want);
-        planner.give(want, given);
+    // Where a link leads is wanted once it is known which one it is.
+    for _ in 0..2 {
+        for want in planner.wants(edit) {
+            let given = look(looks, force, allow_git_dir, &want);
+            planner.give(want, given);
+        }
     }
 }
 
 /// Says what stands at a path that is to be changed.
 pub fn look(looks: &mut Looks<'_>, force: bool, allow_git_dir: bool, want: &Want) -> Given {
     let options = LookOptions { follow: want.follows_link, write: true, force, allow_git_dir, read: true };
-    looks.look(&want.path, &options)
+    let link = if want.is_link { looks.look_at_link(&want.path, &options) } else { None };
+    link.unwrap_or_else(|| looks.look(&want.path, &options))
 }
 
 /// Returns what stands at a real path now, without its bytes.

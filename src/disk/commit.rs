@@ -56,6 +56,7 @@ use crate::plan::FoundFile;
 use crate::plan::Plan;
 use crate::plan::PlannedFile;
 use crate::plan::Stamp;
+use crate::plan::links;
 use crate::report::Operation;
 use crate::text::Document;
 use crate::text::PathText;
@@ -175,6 +176,11 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// Returns the mode that the file gets; `None` leaves it to the system.
+    fn mode(&self) -> Option<u32> {
+        self.file.mode.or(self.before.map(|before| before.mode))
+    }
+
     /// Returns where the preimage stands.
     fn preimage_place(&self) -> &Place {
         self.source.as_ref().unwrap_or(&self.target)
@@ -442,7 +448,8 @@ impl<'a> Run<'a> {
             After::Same => true,
             // A link that is renamed with edits becomes a file; there is nothing to write through.
             After::Spliced(_) | After::Whole(_) => {
-                self.options.in_place && !self.is_link_at(job.preimage_place())
+                let is_link = job.mode().is_some_and(links::is_link);
+                self.options.in_place && !is_link && !self.is_link_at(job.preimage_place())
             }
         }
     }
@@ -610,7 +617,10 @@ impl<'a> Run<'a> {
         let ToStage { job, after, at } = staging;
         let file = job.file;
         let write_error = || job.error(Doing::Write);
-        let mode = file.mode.or(job.before.map(|before| before.mode));
+        let mode = job.mode();
+        if mode.is_some_and(links::is_link) {
+            return self.stage_link(staging);
+        }
         let made_with = match (mode, &file.before) {
             (Some(mode), _) => stage::first_mode(mode),
             (None, Some(copied)) => copied.mode & 0o777,
@@ -625,7 +635,9 @@ impl<'a> Run<'a> {
         let written = rustix::fs::fstat(&temporary).map_err(|errno| write_error()(errno.into()))?;
         self.staged.insert(at.clone(), stamp_of(&written));
         let mut mode_now = Some(mode_of(&written) & 0o7777);
+        // A file that comes in the place of a link has nothing of the link's.
         if let Some(before) = job.before
+            && !links::is_link(before.mode)
             && self.carry_over(job, before, (&temporary, &written), at)?
         {
             mode_now = None;
@@ -642,6 +654,27 @@ impl<'a> Run<'a> {
         if job.before.is_none() {
             let bits = mode.map_or(mode_of(&written), |mode| mode & 0o7777 | mode_of(&written) & !0o7777);
             self.prepared.modes[job.index] = Some(bits);
+        }
+        Ok(())
+    }
+
+    /// Makes a link beside its target, as a temporary too: what is to be a link has its target as content.
+    fn stage_link(&mut self, staging: &ToStage<'_>) -> Result<(), CommitError> {
+        let ToStage { job, after, at } = staging;
+        let write_error = || job.error(Doing::Write);
+        let before = job.file.before.as_ref().map_or(&b""[..], |found| found.document.bytes());
+        let target = match after {
+            After::Same => before.to_vec(),
+            After::Whole(document) => document.bytes().to_vec(),
+            After::Spliced(splices) => splices.apply(before),
+        };
+        self.folders.about_to(Moment::Write, &job.file.path).map_err(write_error())?;
+        self.folders.create_link(at, &target).map_err(write_error())?;
+        self.staged.insert(at.clone(), Stamp::default());
+        let stands = self.folders.stat(at).map_err(write_error())?.ok_or_else(|| job.stale())?;
+        self.staged.insert(at.clone(), stamp_of(&stands));
+        if job.before.is_none() {
+            self.prepared.modes[job.index] = Some(links::LINK_MODE);
         }
         Ok(())
     }
@@ -691,8 +724,12 @@ impl<'a> Run<'a> {
         match (job.before, &file.before) {
             (Some(before), _) => self.compare_file(job, job.preimage_place(), before)?,
             (None, Some(copied)) => {
-                let real = file.from.as_ref().and_then(|from| self.folders.root().follow(from));
-                let place = real.and_then(|(real, _)| Place::of(&real)).ok_or_else(|| job.stale())?;
+                let real = match &file.from {
+                    Some(from) if links::is_link(copied.mode) => Some(from.clone()),
+                    Some(from) => self.folders.root().follow(from).map(|(real, _)| real),
+                    None => None,
+                };
+                let place = real.and_then(|real| Place::of(&real)).ok_or_else(|| job.stale())?;
                 self.compare_file(job, &place, copied)?;
             }
             (None, None) => {}
@@ -715,6 +752,11 @@ impl<'a> Run<'a> {
         let stands = self.folders.stat(at).map_err(job.error(Doing::Read))?;
         let mut stat = stands.ok_or_else(|| job.stale())?;
         let mut real = at.path();
+        if links::is_link(found.mode) {
+            // The target of a link never changes: another one is another link.
+            let is_same = is_link(&stat) && stamp_of(&stat) == found.stamp;
+            return if is_same { Ok(()) } else { Err(job.stale()) };
+        }
         if is_link(&stat) {
             (real, stat) = self.folders.root().follow(&real).ok_or_else(|| job.stale())?;
         }

@@ -233,6 +233,13 @@ impl<'a> Folders<'a> {
         self.open_at(at, flags, mode)
     }
 
+    /// Makes a new symbolic link.
+    pub(crate) fn create_link(&mut self, at: &Place, target: &[u8]) -> io::Result<()> {
+        self.about_to(Moment::Name, &PathText::default())?;
+        let folder = self.folder(&at.folder)?;
+        Ok(rustix::fs::symlinkat(target, &*folder, &at.name)?)
+    }
+
     /// Opens a file that is there for writing in place.
     pub(crate) fn open_to_write(&mut self, at: &Place) -> io::Result<File> {
         self.open_at(at, OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC, 0)

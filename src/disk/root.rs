@@ -32,6 +32,7 @@ use crate::plan::FileState;
 use crate::plan::FoundFile;
 use crate::plan::Given;
 use crate::plan::Stamp;
+use crate::plan::links::LINK_MODE;
 use crate::report::Code;
 use crate::report::Problem;
 use crate::text::Document;
@@ -164,6 +165,39 @@ impl Root {
             Ok(state) => Given { real, state, link },
             Err(problem) => refused(real, link, problem),
         }
+    }
+
+    /// Says what stands at a path if that is a symbolic link, taken for itself: a file whose content is its target.
+    /// `None` if no link stands there. Where the link leads does not matter: nothing goes through it.
+    pub fn look_at_link(&self, path: &PathText, options: &LookOptions) -> Option<Given> {
+        let (folder, name) = match path.bytes().iter().rposition(|&byte| byte == b'/') {
+            Some(slash) => (&path.bytes()[..=slash], &path.bytes()[slash + 1..]),
+            None => (&b"."[..], path.bytes()),
+        };
+        if matches!(name, b"" | b"." | b"..") || path.bytes().contains(&0) {
+            return None;
+        }
+        let lead = self.walk(&PathText::new(folder));
+        let stands = lead.astray.is_none() && self.contains(&lead.at) && lead.standing.is_some();
+        let is_protected = lead.is_protected || is_protected_name(name);
+        if !stands || is_protected && !options.allow_git_dir {
+            return None;
+        }
+        let real = self.relative(&[&lead.at, b"/".as_slice(), name].concat());
+        let (folder, name) = match real.bytes().iter().rposition(|&byte| byte == b'/') {
+            Some(slash) => real.bytes().split_at(slash),
+            None => (&b""[..], real.bytes()),
+        };
+        let name = name.strip_prefix(b"/").unwrap_or(name);
+        let folder = self.open_folder(folder).ok()?;
+        let stat = rustix::fs::statat(&folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::Symlink {
+            return None;
+        }
+        let target = rustix::fs::readlinkat(&folder, name, Vec::new()).ok()?;
+        let document = Document::new(target.into_bytes());
+        let found = FoundFile { mode: LINK_MODE, ..found_file(&stat, document) };
+        Some(Given { real: real.clone(), state: FileState::File(found), link: Some(real) })
     }
 
     /// Walks a path and refuses it if it ends, or changes something, outside of the root or in a protected folder.
@@ -405,6 +439,11 @@ impl<'a> Looks<'a> {
     /// Begins with no folder open.
     pub fn new(root: &'a Root) -> Self {
         Looks { root, folders: Folders::new(root, Rig::none()) }
+    }
+
+    /// Says what [`Root::look_at_link`] says.
+    pub fn look_at_link(&self, path: &PathText, options: &LookOptions) -> Option<Given> {
+        self.root.look_at_link(path, options)
     }
 
     /// Says what [`Root::look`] says.

@@ -27,6 +27,9 @@
 //! **CR.** If the names end in CRLF the patch was converted on its way, and one CR is dropped from every line. Else a CR
 //! in a hunk belongs to the file.
 //!
+//! **Links.** git writes a symbolic link as a file whose content is its target and whose mode is 120000; here it is no
+//! different. What a mode means is the planner's business.
+//!
 //! Tolerated, because models write it: wrong counts, a bare `@@`, an empty line for an empty context line, a last line
 //! without newline. Refused by name: context diffs, normal diffs, ed scripts, combined diffs.
 

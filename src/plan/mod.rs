@@ -7,6 +7,7 @@ pub mod encode;
 pub mod fold;
 pub mod hunks;
 pub mod insert;
+pub mod links;
 pub mod locate;
 pub mod outcome;
 pub mod planner;

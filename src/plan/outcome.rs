@@ -37,6 +37,7 @@ use super::FileState;
 use super::Finds;
 use super::Plan;
 use super::PlannedFile;
+use super::links;
 
 /// The mode that a file without any is reported with.
 const DEFAULT_MODE: u32 = 0o100_644;
@@ -297,7 +298,8 @@ fn record_file(file: &PlannedFile, reported: &FileOutcome, limit_undo_bytes: usi
         _ => None,
     };
     let is_only_moved = matches!(file.after, Some(After::Same));
-    if file.before_is_link && !is_only_moved || replaced.is_some() && file.target_is_link {
+    let makes_link = file.mode.is_some_and(links::is_link);
+    if file.before_is_link && !is_only_moved || makes_link || replaced.is_some() && file.target_is_link {
         record.no_undo = Some(NoUndo::Link);
         return record;
     }

@@ -43,6 +43,7 @@ use super::Plan;
 use super::PlannedFile;
 use super::encode;
 use super::hunks;
+use super::links;
 use super::state::Finds;
 
 /// How a patch is applied.
@@ -85,6 +86,9 @@ pub struct Want {
     pub path: PathText,
     /// Whether a link at its end is followed: content goes through links, delete and rename act on them.
     pub follows_link: bool,
+    /// Whether a link at its end stands for itself, as a file whose content is its target: the patch makes, changes,
+    /// moves or deletes it as a link. Whatever else stands there is looked at as usual.
+    pub is_link: bool,
 }
 
 /// One planned edit, seen by itself: what it does to the state that the edits before it left.
@@ -109,6 +113,8 @@ pub struct Planner {
     call: Option<usize>,
     /// What the calls that are not settled changed, oldest first.
     unsettled: Vec<Unsettled>,
+    /// Whether a link was given that is taken for itself, or is made.
+    has_links: bool,
 }
 
 /// What stood at an entry before a call first changed it.
@@ -125,7 +131,7 @@ struct Unsettled {
 struct Entry {
     real: PathText,
     given: FileState,
-    /// A symbolic link stands there; what was given is the file that it leads to.
+    /// A symbolic link stands there; what was given is the file that it leads to, unless its mode says that it is the link.
     is_link: bool,
     now: Now,
     finds: Finds,
@@ -166,6 +172,7 @@ impl Planner {
             by_real: HashMap::with_hasher(FixedState::default()),
             call: None,
             unsettled: Vec::new(),
+            has_links: false,
         }
     }
 
@@ -204,22 +211,125 @@ impl Planner {
 
     /// Returns the paths that planning this edit needs and that were not given yet.
     pub fn wants(&self, edit: &FileEdit) -> Vec<Want> {
+        let source = self.source_want(edit);
+        let target = edit.move_to.as_ref().map(|path| self.want(path, false));
+        let lead = self.new_link(edit).map(|(_, _, lead)| self.want(&lead, true));
+        [Some(source), target, lead]
+            .into_iter()
+            .flatten()
+            .filter(|want| !self.names.contains_key(want))
+            .collect()
+    }
+
+    fn source_want(&self, edit: &FileEdit) -> Want {
+        if links::is_of_link(edit) || links::only_moves(edit) {
+            return Want { path: edit.path.clone(), follows_link: false, is_link: true };
+        }
         let follows_link = match edit.body {
             Body::Content(_) => true,
             Body::Hunks(_) => source_follows_link(edit),
             Body::Delete(_) => false,
         };
-        let source = Want { path: edit.path.clone(), follows_link };
-        let target = edit.move_to.clone().map(|path| Want { path, follows_link: false });
-        [Some(source), target].into_iter().flatten().filter(|want| !self.names.contains_key(want)).collect()
+        self.want(&edit.path, follows_link)
+    }
+
+    /// Returns how a path is looked at: as a link from the first edit on that takes it for one.
+    fn want(&self, path: &PathText, follows_link: bool) -> Want {
+        let link = Want { path: path.clone(), follows_link: false, is_link: true };
+        if self.names.contains_key(&link) { link } else { Want { follows_link, is_link: false, ..link } }
+    }
+
+    /// Returns the link that an edit leaves, with its target and where that leads, as far as it is known by now.
+    fn new_link(&self, edit: &FileEdit) -> Option<(PathText, Vec<u8>, PathText)> {
+        let target = if links::is_of_link(edit) && !links::only_moves(edit) {
+            links::new_target(edit)?
+        } else if links::only_moves(edit) {
+            let index = *self.names.get(&self.source_want(edit))?;
+            self.link_target(index)?
+        } else {
+            return None;
+        };
+        let link = edit.move_to.as_ref().unwrap_or(&edit.path);
+        Some((link.clone(), target.clone(), links::lead(link, &target)))
+    }
+
+    /// Returns the target of what stands at an entry now, if that is a link.
+    fn link_target(&self, index: usize) -> Option<Vec<u8>> {
+        if !self.is_link(index) {
+            return None;
+        }
+        match &self.entries[index].now {
+            Now::Content(Version { document: Some(document), .. }) => Some(document.bytes().to_vec()),
+            Now::Content(Version { origin, splices, .. }) => {
+                Some(splices.apply(self.found((*origin)?)?.document.bytes()))
+            }
+            Now::AsGiven => Some(self.found(index)?.document.bytes().to_vec()),
+            Now::Gone => None,
+        }
+    }
+
+    /// Tells whether a link stands at an entry now that is taken for itself.
+    fn is_link(&self, index: usize) -> bool {
+        let given = |index: usize| self.found(index).map(|found| found.mode);
+        let mode = match &self.entries[index].now {
+            Now::AsGiven => given(index),
+            Now::Gone => None,
+            Now::Content(version) => version.mode.or(version.origin.and_then(given)),
+        };
+        mode.is_some_and(links::is_link)
+    }
+
+    /// Refuses an edit of a link that is none, one that would go through a link of the same patch, and one that would
+    /// leave a link that leads out of the root.
+    fn expect_links(&self, edit: &FileEdit) -> Result<(), Problem> {
+        links::has_plain_modes(edit)?;
+        let index = self.names.get(&self.source_want(edit)).copied();
+        let paths = [Some(&edit.path), edit.move_to.as_ref()].into_iter().flatten();
+        for path in paths.filter(|_| self.has_links) {
+            let written = path.normalized();
+            let link = self.entries.iter().enumerate().find(|(index, entry)| {
+                let was_link = self.found(*index).is_some_and(|found| links::is_link(found.mode));
+                let is_touched = !matches!(entry.now, Now::AsGiven);
+                is_touched
+                    && (was_link || self.is_link(*index))
+                    && links::is_below(written.bytes(), entry.real.bytes())
+            });
+            if let Some((_, link)) = link {
+                return Err(links::under_link(path, &link.real));
+            }
+        }
+        if let Some(index) = index {
+            let stands = self.expect_file(index, &edit.path).is_ok();
+            let changes =
+                !links::only_moves(edit) && !matches!(&edit.body, Body::Delete(hunks) if hunks.is_empty());
+            let is_wrong = stands && changes && links::is_of_link(edit) != self.is_link(index);
+            if is_wrong && !matches!(edit.body, Body::Content(_)) {
+                let (is, says) =
+                    if self.is_link(index) { ("a link", "file") } else { ("no symbolic link", "link") };
+                let message = format!("{} is {is}, but the patch changes it as a {says}", edit.path.shown());
+                return Err(Problem::new(Code::NotAFile, message).with_hint("read the folder again"));
+            }
+        }
+        let Some((link, target, lead)) = self.new_link(edit) else { return Ok(()) };
+        links::can_be_target(&link, &target)?;
+        let want = self.want(&lead, true);
+        let found = self.names.get(&want).map(|&index| &self.entries[index].given);
+        match found {
+            Some(FileState::Refused(problem)) => links::may_lead_there(&link, &target, problem),
+            Some(FileState::Absent | FileState::File(_) | FileState::Other(_)) => Ok(()),
+            None => Err(Problem::new(Code::Io, format!("{} was not looked at", lead.shown()))),
+        }
     }
 
     /// Takes what stands at a wanted path. Two names of one file become one.
     pub fn give(&mut self, want: Want, given: Given) {
         let real = given.real.normalized();
         let is_link = given.link.is_some() && !want.follows_link;
+        self.has_links |= matches!(&given.state, FileState::File(found) if links::is_link(found.mode));
         let mut state = given.state;
+        // The target of a link is bytes, whatever the encoding of files.
         if let (Some(charset), FileState::File(file)) = (self.options.encoding, &mut state)
+            && !links::is_link(file.mode)
             && let Ok(document) = file.document.read_as(charset)
         {
             file.document = Arc::new(document);
@@ -243,14 +353,15 @@ impl Planner {
     /// # Errors
     /// Every reason why it does not fit; then nothing has changed.
     pub fn plan(&mut self, number: usize, edit: &FileEdit) -> Result<PlannedEdit, Vec<Problem>> {
-        let planned = regular_modes(edit).map_err(|problem| vec![problem]).and_then(|()| match &edit.body {
-            Body::Content(content) => {
-                self.plan_content(number, edit, content).map_err(|problem| vec![problem])
-            }
-            Body::Delete(hunks) => self.plan_delete(number, edit, hunks),
-            Body::Hunks(hunks) if edit.is_copy => self.plan_copy(number, edit, hunks),
-            Body::Hunks(hunks) => self.plan_hunks(number, edit, hunks),
-        });
+        let planned =
+            self.expect_links(edit).map_err(|problem| vec![problem]).and_then(|()| match &edit.body {
+                Body::Content(content) => {
+                    self.plan_content(number, edit, content).map_err(|problem| vec![problem])
+                }
+                Body::Delete(hunks) => self.plan_delete(number, edit, hunks),
+                Body::Hunks(hunks) if edit.is_copy => self.plan_copy(number, edit, hunks),
+                Body::Hunks(hunks) => self.plan_hunks(number, edit, hunks),
+            });
         planned.map_err(|problems| {
             let path = edit.path.shown().into_owned();
             let placed = |problem: Problem| Problem {
@@ -336,8 +447,7 @@ impl Planner {
     }
 
     fn entry_of(&self, path: &PathText, follows_link: bool) -> Result<usize, Problem> {
-        let want = Want { path: path.clone(), follows_link };
-        self.names.get(&want).copied().ok_or_else(|| {
+        self.names.get(&self.want(path, follows_link)).copied().ok_or_else(|| {
             Problem::new(Code::Io, format!("{} was not looked at", path.shown())).with_path(path.shown())
         })
     }
@@ -486,19 +596,28 @@ impl Planner {
             }),
         );
         self.set_mode(index, edit);
+        self.set_regular(index, edit);
         let operation = if before.is_some() { Operation::Update } else { Operation::Create };
         Ok(PlannedEdit { operation, before, after: Some(After::Whole(document)) })
+    }
+
+    /// Gives a file that comes in the place of a link a mode of its own: that of the link is no file's.
+    fn set_regular(&mut self, index: usize, edit: &FileEdit) {
+        let was_link = self.found(index).is_some_and(|found| links::is_link(found.mode));
+        if let Now::Content(version) = &mut self.entries[index].now
+            && was_link
+            && !links::is_of_link(edit)
+        {
+            version.mode.get_or_insert(links::REGULAR_MODE);
+        }
     }
 
     /// Refuses a new file below what an earlier edit made a file, or where one made a folder necessary.
     fn expect_room(&self, index: usize, path: &PathText) -> Result<(), Problem> {
         let real = self.entries[index].real.bytes();
-        let is_below = |inner: &[u8], outer: &[u8]| {
-            inner.len() > outer.len() && inner.starts_with(outer) && inner[outer.len()] == b'/'
-        };
         let clash = self.entries.iter().find(|other| {
             matches!(other.now, Now::Content(_))
-                && (is_below(real, other.real.bytes()) || is_below(other.real.bytes(), real))
+                && (links::is_below(real, other.real.bytes()) || links::is_below(other.real.bytes(), real))
         });
         match clash {
             Some(other) => {
@@ -596,6 +715,7 @@ impl Planner {
                         false => After::Spliced(planned.splices.clone()),
                     };
                     version.is_copy = true;
+                    version.mode = version.mode.or(self.is_link(source).then_some(links::LINK_MODE));
                     if !planned.splices.is_empty() {
                         version.advance(planned.splices, Some(&document));
                     }
@@ -624,6 +744,12 @@ impl Planner {
     fn set_mode(&mut self, index: usize, edit: &FileEdit) {
         let Some(wanted) = edit.mode else { return };
         let mut version = self.version(index);
+        if links::is_link(wanted) {
+            self.has_links = true;
+            version.mode = Some(links::LINK_MODE);
+            self.entries[index].now = Now::Content(version);
+            return;
+        }
         let current =
             version.mode.or(version.origin.and_then(|origin| self.found(origin)).map(|file| file.mode));
         let is_run = wanted & 0o111 != 0;
@@ -973,21 +1099,6 @@ fn with_target_problem(
 
 fn source_follows_link(edit: &FileEdit) -> bool {
     edit.move_to.is_none() || edit.is_copy
-}
-
-/// Refuses links and submodules of a patch: only files are written.
-fn regular_modes(edit: &FileEdit) -> Result<(), Problem> {
-    let other =
-        [edit.mode, edit.mode_before].into_iter().flatten().find(|mode| mode & 0o170_000 != 0o100_000);
-    let Some(mode) = other else { return Ok(()) };
-    let what = match mode & 0o170_000 {
-        0o120_000 => "a symbolic link",
-        0o160_000 => "a submodule",
-        _ => "no regular file",
-    };
-    let message = format!("the patch makes or changes {} as {what} (mode {mode:06o})", edit.path.shown());
-    Err(Problem::new(Code::NotAFile, message)
-        .with_hint("only regular files are changed; leave this edit out"))
 }
 
 /// Refuses an edit of a binary file whose content the patch does not hold.

@@ -67,7 +67,7 @@ impl Planner {
         let mut wants: Vec<Want> = Vec::new();
         for path in record.files.iter().flat_map(|file| [Some(recorded_path(file)), from_of(file)]).flatten()
         {
-            let want = Want { path, follows_link: false };
+            let want = Want { path, follows_link: false, is_link: false };
             if !self.names.contains_key(&want) && !wants.contains(&want) {
                 wants.push(want);
             }
