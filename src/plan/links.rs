@@ -37,6 +37,11 @@ pub(super) fn only_moves(edit: &FileEdit) -> bool {
     edit.move_to.is_some() && matches!(&edit.body, Body::Hunks(hunks) if hunks.is_empty())
 }
 
+/// Tells whether the edit takes back a copy that was made without a change.
+pub(super) fn takes_copy_back(edit: &FileEdit) -> bool {
+    edit.move_to.is_some() && matches!(&edit.body, Body::Delete(hunks) if hunks.is_empty())
+}
+
 /// Refuses what is neither a regular file nor a link, and what becomes one out of the other.
 pub(super) fn has_plain_modes(edit: &FileEdit) -> Result<(), Problem> {
     let path = edit.path.shown();

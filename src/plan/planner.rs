@@ -212,7 +212,7 @@ impl Planner {
     /// Returns the paths that planning this edit needs and that were not given yet.
     pub fn wants(&self, edit: &FileEdit) -> Vec<Want> {
         let source = self.source_want(edit);
-        let target = edit.move_to.as_ref().map(|path| self.want(path, false));
+        let target = edit.move_to.as_ref().map(|path| self.target_want(edit, path));
         let lead = self.new_link(edit).map(|(_, _, lead)| self.want(&lead, true));
         [Some(source), target, lead]
             .into_iter()
@@ -222,7 +222,7 @@ impl Planner {
     }
 
     fn source_want(&self, edit: &FileEdit) -> Want {
-        if links::is_of_link(edit) || links::only_moves(edit) {
+        if links::is_of_link(edit) || links::only_moves(edit) || links::takes_copy_back(edit) {
             return Want { path: edit.path.clone(), follows_link: false, is_link: true };
         }
         let follows_link = match edit.body {
@@ -231,6 +231,13 @@ impl Planner {
             Body::Delete(_) => false,
         };
         self.want(&edit.path, follows_link)
+    }
+
+    fn target_want(&self, edit: &FileEdit, path: &PathText) -> Want {
+        match links::takes_copy_back(edit) {
+            true => Want { path: path.clone(), follows_link: false, is_link: true },
+            false => self.want(path, false),
+        }
     }
 
     /// Returns how a path is looked at: as a link from the first edit on that takes it for one.
