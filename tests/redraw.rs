@@ -141,6 +141,81 @@ fn a_frame_higher_than_the_terminal_is_cut_to_it_until_the_end() {
     assert!(String::from_utf8_lossy(&written).contains("complete, fits"));
 }
 
+/// A stream of two calls whose pieces come in turn.
+fn interleaved() -> String {
+    let chunk = |index: usize, function: serde_json::Value| {
+        let call = serde_json::json!({"index": index, "id": format!("c{index}"), "function": function});
+        let choice = serde_json::json!({"index": 0, "delta": {"tool_calls": [call]}});
+        format!("{}\n", serde_json::json!({"object": "chat.completion.chunk", "choices": [choice]}))
+    };
+    let input = |patch: &str| serde_json::json!({ "input": patch }).to_string();
+    let first = input("*** Begin Patch\n*** Update File: f\n@@\n one\n-two\n+2\n three\n*** End Patch\n");
+    let second = input(
+        "*** Begin Patch\n*** Add File: n\n+a\n+b\n+c\n*** Update File: m\n@@\n-x\n+y\n*** End Patch\n",
+    );
+    let mut stream = String::new();
+    for (index, _) in [&first, &second].iter().enumerate() {
+        stream.push_str(&chunk(index, serde_json::json!({"name": "apply_patch", "arguments": ""})));
+    }
+    let pieces = |text: &str| -> Vec<String> {
+        text.as_bytes().chunks(9).map(|piece| String::from_utf8_lossy(piece).into_owned()).collect()
+    };
+    let (first, second) = (pieces(&first), pieces(&second));
+    // Two pieces of each in turn, so that frames of one call follow each other too.
+    for turn in 0..first.len().max(second.len()).div_ceil(2) {
+        for (index, pieces) in [&first, &second].into_iter().enumerate() {
+            for piece in pieces.iter().skip(turn * 2).take(2) {
+                stream.push_str(&chunk(index, serde_json::json!({ "arguments": piece })));
+            }
+        }
+    }
+    let end = serde_json::json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
+    format!("{stream}{end}\n")
+}
+
+#[test]
+fn calls_that_come_in_turn_keep_their_frames_apart() {
+    let (rows, columns) = (200, 80);
+    let files = [("f", "one\ntwo\nthree\n"), ("m", "x\n"), ("stream", &interleaved())];
+    let place = Place::with(&files);
+    let args = ["preview", "--interval", "0", "stream"];
+    let events = place.run(&[&args[..], &["--json"]].concat(), b"").exits(0).json_lines();
+    let numbers: Vec<u64> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
+    assert_eq!(numbers, (0..events.len() as u64).collect::<Vec<_>>());
+    let calls: Vec<&str> = events.iter().filter_map(|event| event["callId"].as_str()).collect();
+    assert!(calls.windows(2).filter(|pair| pair[0] != pair[1]).count() > 4, "{calls:?}");
+
+    let written = on_terminal(&place, &args, rows, columns, None);
+    let mut starts = frames(&written);
+    assert_eq!(starts.len(), events.len());
+    starts.push(written.len());
+    // A preview is drawn over by the next one of its call, as long as no other call came in between.
+    let is_preview = |event: &serde_json::Value| event["type"] == "preview";
+    let stays = |at: usize| match events.get(at + 1) {
+        Some(next) => !is_preview(&events[at]) || !is_preview(next) || calls[at] != calls[at + 1],
+        None => true,
+    };
+    let mut wanted = Vec::new();
+    for at in (0..events.len()).filter(|&at| stays(at)) {
+        let frame = String::from_utf8_lossy(&written[starts[at]..starts[at + 1]]).into_owned();
+        let text = frame.strip_prefix("\x1b[?2026h").expect("a frame");
+        // Alone it has nothing to go back over.
+        let text = match text.split_once("A\r") {
+            Some((up, text))
+                if up.starts_with("\x1b[") && up[2..].bytes().all(|byte| byte.is_ascii_digit()) =>
+            {
+                text
+            }
+            _ => text,
+        };
+        wanted.extend_from_slice(text.as_bytes());
+    }
+    let found = screen(&written, rows, columns);
+    assert_eq!(found, screen(&wanted, rows, columns));
+    let count = |words: &str| found.iter().filter(|row| row.contains(words)).count();
+    assert_eq!(count("complete, fits"), 2, "{found:#?}");
+}
+
 #[test]
 fn a_dumb_terminal_gets_no_control_sequences() {
     let place = place();

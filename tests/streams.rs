@@ -220,6 +220,39 @@ fn operations_get_their_envelope() {
         &[added(item("create_file", "a\n*** Delete File: hat.rs", ""))],
         &["c ok false fits unknown: the call names no path that can be a file's"],
     );
+    // The envelope that is put around does not count: lines are those of the diff.
+    for (operation, diff, line) in [
+        ("update_file", "@@\n-size 6\nbad", 3),
+        ("update_file", "@@\n-size 6\n+7\nbad\n", 4),
+        ("create_file", "+x\nbad\n", 2),
+    ] {
+        let payloads = [added(item(operation, "hat.rs", "")), finished(item(operation, "hat.rs", diff))];
+        assert_eq!(malformed_line(&payloads), Some(line), "{diff}");
+    }
+}
+
+/// Returns the line of the first problem in a stream.
+fn malformed_line(payloads: &[Value]) -> Option<usize> {
+    let options = CallOptions {
+        interval_ms: 500,
+        locate: None,
+        dialect: None,
+        text_patches: false,
+        keeps_ended: false,
+    };
+    let mut line = None;
+    let mut emit = |event: &PreviewEvent| {
+        if let PreviewEvent::Finish { error: Some(error), .. } = event {
+            line = line.or(error.problems[0].line);
+        }
+    };
+    let (mut calls, mut reader, mut fill) = (Calls::new(options), StreamReader::default(), fill);
+    let mut step = Step { now_ms: 0, fill: &mut fill, emit: &mut emit };
+    for payload in payloads {
+        reader.read(payload.to_string().as_bytes(), false, &mut |event| calls.take(event, &mut step));
+    }
+    calls.finish(&mut step);
+    line
 }
 
 #[test]

@@ -108,8 +108,8 @@ pub enum PatchEvent<'a> {
     NoNewline,
     /// The old side of the open hunk ends at the end of the file.
     EndOfFile,
-    /// Of the open hunk, whose removed lines all came before its added ones, the lines that are equal at both ends are
-    /// context.
+    /// The open hunk is a block: its removed lines all came before its added ones, and the lines that are equal at both
+    /// ends are context.
     Narrowed,
     /// The open hunk or replacement ends: its old side is complete.
     HunkClosed,

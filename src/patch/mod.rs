@@ -169,6 +169,8 @@ pub struct LineHunk {
     pub stated_new: Option<(usize, usize)>,
     /// The old side ends at the end of the file.
     pub at_end_of_file: bool,
+    /// The hunk is a block of the search-replace dialect: it is for the file as the blocks before it leave it.
+    pub is_block: bool,
     /// 1-based line of the input at which the hunk begins.
     pub line_number: usize,
     /// All lines' texts, one after the other, without signs and endings.
@@ -222,8 +224,10 @@ impl LineHunk {
         }
     }
 
-    /// Makes context of the lines that are equal at both ends, where all removed lines stand before all added ones.
+    /// Makes a block of the hunk, whose removed lines all stand before its added ones: lines that are equal at both ends
+    /// are context.
     pub fn narrow(&mut self) {
+        self.is_block = true;
         let lines: Vec<Line<'_>> = self.lines().collect();
         let split = lines.iter().take_while(|line| line.kind == LineKind::Delete).count();
         let (old, new) = lines.split_at(split);

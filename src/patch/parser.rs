@@ -55,6 +55,8 @@ pub struct Reading {
     pub strip: Option<usize>,
     /// Where the paths of search-replace blocks are said.
     pub naming: Naming,
+    /// So many lines are put in front of the text, and do not count as lines of it.
+    pub lines_before: usize,
 }
 
 impl From<Dialect> for Reading {
@@ -222,6 +224,7 @@ impl Parser {
             if *failed {
                 return;
             }
+            let line_number = line_number.saturating_sub(reading.lines_before);
             if let Err(problem) = state.line(*reading, line_number, line, say) {
                 *failed = true;
                 say(PatchEvent::Malformed(problem));
@@ -242,8 +245,10 @@ impl Parser {
         if self.failed {
             return;
         }
-        let unfinished = self.lines.take_unfinished();
-        if let Err(problem) = self.state.finish(self.reading, unfinished.as_ref(), self.lines.lines(), say) {
+        let count = |lines: usize| lines.saturating_sub(self.reading.lines_before);
+        let unfinished = self.lines.take_unfinished().map(|(number, line)| (count(number), line));
+        let lines = count(self.lines.lines());
+        if let Err(problem) = self.state.finish(self.reading, unfinished.as_ref(), lines, say) {
             self.failed = true;
             say(PatchEvent::Malformed(problem));
         }

@@ -32,7 +32,14 @@ fn reverse_edit(edit: FileEdit) -> FileEdit {
     let (mode, mode_before) = (mode_before, mode);
     let body = match body {
         Body::Hunks(hunks) if is_copy => Body::Delete(hunks.into_iter().map(reverse_hunk).collect()),
-        Body::Hunks(hunks) => Body::Hunks(hunks.into_iter().map(reverse_hunk).collect()),
+        Body::Hunks(hunks) => {
+            let mut hunks: Vec<Hunk> = hunks.into_iter().map(reverse_hunk).collect();
+            // The last block was for what the others had left.
+            if hunks.iter().any(|hunk| matches!(hunk, Hunk::Lines(lines) if lines.is_block)) {
+                hunks.reverse();
+            }
+            Body::Hunks(hunks)
+        }
         // What was written over is not known, so only what the edit made can be taken away.
         Body::Content(content) => Body::Delete(vec![Hunk::Binary(BinaryHunk {
             new: Some(super::BinarySide::Literal(Vec::new())),
@@ -100,6 +107,7 @@ fn reverse_lines(hunk: &LineHunk) -> LineHunk {
         stated_old_lines: hunk.stated_new.map(|(_, lines)| lines),
         stated_new: hunk.stated_old_start.zip(hunk.stated_old_lines),
         at_end_of_file: hunk.at_end_of_file,
+        is_block: hunk.is_block,
         line_number: hunk.line_number,
         ..LineHunk::default()
     };

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! The name stands on one of the three lines above, fences and blank lines not counted as names, or behind the fence. A
-//! block without one is for the file of the block before. A block is whole lines; an empty SEARCH part makes the file,
-//! which must be absent or empty.
+//! block without one is for the file of the block before. A block is whole lines, of the file as the blocks before it
+//! leave it; an empty SEARCH part makes the file, which must be absent or empty.
 //!
 //! A marker is one of its block if it is as wide as the block's first and indented like it; another width is text, as
 //! long as the right one still comes. What can't be told apart is refused, never written into a file: a second divider,

@@ -1,12 +1,17 @@
 //! The hunks of one file edit over one document to replacements, or to every reason why they don't fit.
 
+use std::collections::HashSet;
 use std::ops::Range;
+
+use foldhash::fast::FixedState;
 
 use crate::patch::BinaryHunk;
 use crate::patch::BinarySide;
 use crate::patch::BlobId;
 use crate::patch::Hunk;
+use crate::patch::Line;
 use crate::patch::LineHunk;
+use crate::patch::LineKind;
 use crate::patch::Replace;
 use crate::patch::ReplaceCount;
 use crate::patch::git_binary;
@@ -72,7 +77,7 @@ pub fn plan(
         return Ok(PlannedHunks { splices, ..PlannedHunks::default() });
     }
     let mut planned = if lines.len() == hunks.len() {
-        plan_lines(document, &lines, first, options)?
+        plan_all(document, &lines, first, options)?
     } else {
         plan_replaces(document, hunks)?
     };
@@ -164,6 +169,92 @@ fn plan_binary(document: &Document, hunk: &BinaryHunk, options: Options) -> Resu
         return Ok(Splices::default());
     }
     Ok(Splices::new(vec![Splice { range: 0..bytes.len(), new }]).unwrap_or_default())
+}
+
+/// Plans hunks together; blocks one by one, where that makes a difference.
+fn plan_all(
+    document: &Document,
+    hunks: &[&LineHunk],
+    first: usize,
+    options: Options,
+) -> Result<PlannedHunks, Vec<Problem>> {
+    let together = plan_lines(document, hunks, first, options);
+    let are_blocks = hunks.len() > 1 && hunks.iter().any(|hunk| hunk.is_block);
+    // One pass for all is enough if no block could be for what another one brings.
+    if !are_blocks || together.is_ok() && !may_meet(hunks) {
+        return together;
+    }
+    plan_one_by_one(document, hunks, first, options)
+}
+
+/// Tells whether a line that one hunk adds may be one that a later hunk looks for.
+fn may_meet(hunks: &[&LineHunk]) -> bool {
+    let mut added: HashSet<&[u8], FixedState> = HashSet::default();
+    for hunk in hunks {
+        let looks_for =
+            |line: Line<'_>| line.kind != LineKind::Insert && added.contains(line.text.trim_ascii());
+        if hunk.lines().any(looks_for) {
+            return true;
+        }
+        let new =
+            hunk.lines().filter(|line| line.kind == LineKind::Insert).map(|line| line.text.trim_ascii());
+        added.extend(new);
+    }
+    false
+}
+
+/// Plans blocks in order, each seeing the result of the one before.
+fn plan_one_by_one(
+    document: &Document,
+    hunks: &[&LineHunk],
+    first: usize,
+    options: Options,
+) -> Result<PlannedHunks, Vec<Problem>> {
+    let mut planned = PlannedHunks::default();
+    let mut current = None;
+    let mut problems = Vec::new();
+    for (index, hunk) in hunks.iter().enumerate() {
+        let now = current.as_ref().unwrap_or(document);
+        match plan_lines(now, &[hunk], first + index, options) {
+            Ok(next) => {
+                planned.matches.extend(next.matches);
+                if index + 1 < hunks.len() {
+                    current = Some(Document::new(next.splices.apply(now.bytes())));
+                }
+                planned.splices = planned.splices.then(next.splices);
+            }
+            Err(misfits) => {
+                let fitted = index > 0 && plan_lines(document, &[hunk], first + index, options).is_ok();
+                problems.extend(
+                    misfits.into_iter().map(|misfit| if fitted { of_sequel(misfit) } else { misfit }),
+                );
+            }
+        }
+    }
+    if problems.is_empty() { Ok(planned) } else { Err(problems) }
+}
+
+/// Says of a block that it fits the file, but not what the blocks before it make of it.
+fn of_sequel(problem: Problem) -> Problem {
+    let message =
+        format!("{}: it fits the file as it was, but not as the blocks before it leave it", problem.message);
+    Problem { message, ..problem }
+        .with_hint("write the SEARCH part as the file is after the blocks before it")
+}
+
+/// Says whether the last of these blocks can stand where the others leave it room; with the reason, if it can't.
+///
+/// # Errors
+/// The block stands neither in the file nor in what the others leave.
+pub fn probe_block(document: &Document, hunks: &[Hunk], options: Options) -> Result<Placement, Problem> {
+    match plan(document, hunks, 1, options) {
+        Ok(_) => Ok(Placement::Located),
+        // What is wrong with the others was said when they were complete.
+        Err(problems) => match problems.into_iter().find(|problem| problem.hunk == Some(hunks.len())) {
+            Some(problem) if problem.code != Code::Ambiguous => Err(problem),
+            _ => Ok(Placement::Unknown),
+        },
+    }
 }
 
 fn plan_lines(

@@ -429,6 +429,9 @@ impl Planner {
             Err(problems) => match problems.into_iter().next() {
                 // Hunks that are still to come may decide between several places.
                 Some(problem) if problem.code == Code::Ambiguous => Ok(Placement::Unknown),
+                Some(_) if requested.len() > 1 && matches!(hunk, Hunk::Lines(lines) if lines.is_block) => {
+                    hunks::probe_block(&document, requested, self.options)
+                }
                 Some(problem) => Err(problem),
                 None => Ok(Placement::Unknown),
             },

@@ -40,6 +40,8 @@ use super::text_patches::TextPatches;
 pub const OPEN_CALLS_CAP: usize = 256;
 /// So many ids of calls are remembered, to know a repeated one.
 const SEEN_CAP: usize = 1 << 16;
+/// So many lines are put before the hunks of a file edit that comes without an envelope.
+const ENVELOPE_LINES: usize = 2;
 /// So many notes are kept.
 const NOTES_CAP: usize = 100;
 
@@ -309,7 +311,7 @@ impl Calls {
         let input = match &begin.body {
             LiveBody::Arguments => Input::args(&begin.tool),
             LiveBody::Text => Input::text(self.options.dialect.unwrap_or_default()),
-            LiveBody::Hunks { .. } => Input::text(Dialect::ApplyPatch),
+            LiveBody::Hunks { .. } => Input::enclosed(ENVELOPE_LINES),
         };
         let key = owned(begin.key);
         self.open(key, begin.call_id.map(|id| id.into_owned()), &begin.tool, input);

@@ -12,6 +12,7 @@ use crate::patch::Hunk;
 use crate::patch::Parser;
 use crate::patch::Patch;
 use crate::patch::PatchEvent;
+use crate::patch::Reading;
 use crate::patch::args::Args;
 use crate::patch::request;
 use crate::plan::Options;
@@ -45,6 +46,11 @@ impl Input {
     /// Returns the input of a call whose text is a patch.
     pub fn text(dialect: Dialect) -> Self {
         Input::Text(Parser::new(dialect))
+    }
+
+    /// Returns the input of a call whose text is put into an envelope, of which so many lines stand before it.
+    pub fn enclosed(lines_before: usize) -> Self {
+        Input::Text(Parser::new(Reading { lines_before, ..Reading::from(Dialect::ApplyPatch) }))
     }
 
     /// Returns the input of a call of which the arguments arrive.
