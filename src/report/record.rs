@@ -105,7 +105,7 @@ pub struct RecordFile {
 pub enum NoUndo {
     /// What was there before is larger than a record holds.
     TooLarge,
-    /// A symbolic link was deleted, replaced or made a file; records hold files only.
+    /// A symbolic link was made, deleted, replaced or made a file; records hold files only.
     Link,
 }
 
