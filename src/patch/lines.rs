@@ -48,6 +48,13 @@ impl LineBuffer {
         if self.keeps(chunk) {
             return Ok(());
         }
+        // A newline by itself ends what is kept: there is nothing to search and nothing to add.
+        if chunk == b"\n" {
+            self.lines += 1;
+            take(self.lines, &self.pending);
+            self.pending.clear();
+            return Ok(());
+        }
         let mut rest = chunk;
         while let Some(length) = memchr(b'\n', rest) {
             let (line, tail) = (&rest[..length], &rest[length + 1..]);
