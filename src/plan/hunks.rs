@@ -219,7 +219,7 @@ fn plan_one_by_one(
             Ok(next) => {
                 planned.matches.extend(next.matches);
                 if index + 1 < hunks.len() {
-                    current = Some(Document::new(next.splices.apply(now.bytes())));
+                    current = Some(now.successor(next.splices.apply(now.bytes())));
                 }
                 planned.splices = planned.splices.then(next.splices);
             }

@@ -559,9 +559,11 @@ impl Planner {
             Err(problem) => return Err(problem),
         };
         self.expect_hash(index, edit)?;
-        let bytes = match (&before, self.options.encoding) {
+        // The target of a link is bytes, whatever the encoding of files.
+        let encoding = self.options.encoding.filter(|_| !links::is_of_link(edit));
+        let bytes = match (&before, encoding) {
             (Some(before), _) if content.keep_style => {
-                expect_encoding(before, &edit.path, self.options.encoding)?;
+                expect_encoding(before, &edit.path, encoding)?;
                 in_style_of(before, content.bytes.clone())
             }
             (_, Some(charset)) => encode::new_content(charset, content.bytes.clone()),
@@ -585,7 +587,7 @@ impl Planner {
         } else {
             self.expect_room(index, &edit.path)?;
         }
-        let document = match (&before, self.options.encoding) {
+        let document = match (&before, encoding) {
             (_, Some(charset)) => {
                 let document = Document::new(bytes);
                 document.read_as(charset).unwrap_or(document)
