@@ -281,10 +281,11 @@ proptest! {
         let (old, both) = (text(&head, &tail), text(&new_head, &new_tail));
         // Whether the file ends in a newline is one property of it: two changes of it don't lie apart.
         let is_open = |text: &str| !text.ends_with('\n');
-        prop_assume!(is_open(&old) == is_open(&called) && is_open(&old) == is_open(&both));
+        if is_open(&old) != is_open(&called) || is_open(&old) != is_open(&both) || old == called || called == both {
+            return Ok(());
+        }
         let mut files = tree(&[("f", &old)]);
         let record = applied(&mut files, &[edit(b"f", content(called.as_bytes()))], Options::default());
-        prop_assume!(old != called && called != both);
         let now = tree(&[("f", &both)]);
         let mut undone = now.clone();
         match inverse(&now, &[&record]) {
