@@ -547,6 +547,52 @@ mod logs {
     }
 
     #[test]
+    fn a_compressed_log_is_a_log() {
+        let place = place();
+        place.run(&["apply", "patch", "--log", "log"], b"").exits(0);
+        let plain = place.run(&["replay", "log"], b"").exits(0).stdout;
+        let log = fs::read(place.root().join("log")).expect("a log");
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        gzip.write_all(&log).expect("memory takes all bytes");
+        let gzip = gzip.finish().expect("memory takes all bytes");
+        let zstd = zstd::encode_all(&log[..], 3).expect("memory takes all bytes");
+        for packed in [gzip, zstd] {
+            fs::write(place.root().join("packed"), &packed).expect("a log");
+            assert_eq!(place.run(&["replay", "packed", "--strict"], b"").exits(0).stdout, plain);
+            assert_eq!(place.run(&["replay", "-"], &packed).exits(0).stdout, plain);
+            let cut = place.run(&["replay"], &packed[..packed.len() - 3]).exits(0);
+            assert!(cut.stderr.contains("stream is cut off"), "{cut:?}");
+            place.run(&["replay", "--strict"], &packed[..packed.len() - 3]).exits(1);
+            let mut damaged = packed.clone();
+            damaged.truncate(20);
+            damaged.extend_from_slice(&[0xFF; 40]);
+            let run = place.run(&["replay", "--strict"], &damaged);
+            assert!((1..=2).contains(&run.status) && run.stderr.contains("stream is "), "{run:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_log_is_named() {
+        let place = place();
+        let hint = |input: &[u8]| {
+            let run = place.run(&["replay", "-", "--json"], input).exits(2);
+            let error = &run.json_lines()[0]["error"];
+            (error["message"].to_string(), error["hint"].to_string())
+        };
+        let (message, hint_text) = hint(b"SQLite format 3\0...");
+        assert!(message.contains("SQLite database"), "{message}");
+        assert!(hint_text.contains("export"), "{hint_text}");
+        for input in [&b"just words\n"[..], b"\x7FELF\0\0", b"{\"a\":1}\n{\"b\":2}\n"] {
+            let (message, hint_text) = hint(input);
+            assert!(message.contains("no patch in it"), "{message}");
+            assert!(hint_text.contains("dsh, ") && hint_text.contains("generic"), "{hint_text}");
+        }
+        let run = place.run(&["replay"], place.text("patch").as_bytes()).exits(0);
+        assert!(run.stdout.contains("outcome") || run.stdout.contains("unknown"), "{run:?}");
+        assert!(run.stderr.contains("no format was recognised"), "{run:?}");
+    }
+
+    #[test]
     fn a_patch_does_not_change_its_own_log() {
         let place = place();
         place.run(&["apply", "patch", "--log", "log"], b"").exits(0);

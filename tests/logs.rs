@@ -34,7 +34,7 @@ fn logs() -> Vec<Log> {
         let format = Format::from_name(&name).unwrap_or_else(|| panic!("{name} is no format"));
         for entry in fs::read_dir(folder).expect("its logs") {
             let path = entry.expect("an entry").path();
-            if path.extension().is_some_and(|extension| extension == "jsonl") {
+            if !path.to_string_lossy().ends_with(".cards.txt") {
                 logs.push(Log { format, bytes: fs::read(&path).expect("a log"), path });
             }
         }
@@ -50,7 +50,8 @@ fn replay(format: Format, blocks: &[&[u8]]) -> (Vec<Card>, Vec<Card>, ReplaySumm
     for block in blocks {
         replay.push(block, &mut |card| cards.push(card));
     }
-    let summary = replay.finish(&mut |card| at_end.push(card));
+    // Damage can make a log look compressed.
+    let summary = replay.finish(&mut |card| at_end.push(card)).unwrap_or_default();
     (cards, at_end, summary)
 }
 
@@ -85,7 +86,7 @@ fn logs_give_the_cards_beside_them() {
 fn a_log_that_is_cut_off_loses_only_what_was_cut() {
     for log in logs() {
         let (whole, _, _) = replay(log.format, &[&log.bytes]);
-        for cut in (0..log.bytes.len()).step_by(97) {
+        for cut in 0..log.bytes.len() {
             let place = format!("{} at {cut}", log.path.display());
             let (cards, _, summary) = replay(log.format, &[&log.bytes[..cut]]);
             assert_eq!(summary.bad_line_count, 0, "{place}");

@@ -292,7 +292,7 @@ fn replayed(plan: &Plan) -> Card {
     let mut cards = Vec::new();
     let mut replay = Replay::new(ReplayOptions::new(Format::Dsh));
     replay.push(&log, &mut |card| cards.push(card));
-    replay.finish(&mut |card| cards.push(card));
+    assert!(replay.finish(&mut |card| cards.push(card)).is_ok());
     assert_eq!(cards.len(), 1);
     cards.remove(0)
 }

@@ -13,10 +13,10 @@ use crate::report::CardStatus;
 use crate::report::Code;
 use crate::report::Problem;
 use crate::session::Replay;
+use crate::session::ReplayError;
 use crate::session::ReplayOptions;
 use crate::session::ReplaySummary;
-use crate::session::detect;
-use crate::session::format::DETECT_BYTES;
+use crate::session::format::DetectError;
 use crate::session::format::Format;
 
 use super::args::CardOutput;
@@ -69,36 +69,31 @@ fn replay<R: Read>(
     printer: &mut CardPrinter<'_>,
 ) -> Result<ReplaySummary, Fail> {
     let failed = |error: io::Error| Fail::io("read", path, &error);
-    // The first bytes tell the format; a pipe may bring them in small pieces.
-    let mut head = Vec::new();
-    while head.len() < DETECT_BYTES
-        && let Some(block) = blocks.next_block().map_err(failed)?
-    {
-        head.extend_from_slice(block);
-    }
-    if head.trim_ascii().is_empty() {
-        return Ok(ReplaySummary { notes: vec!["the log is empty".to_owned()], ..ReplaySummary::default() });
-    }
-    let format = match format {
-        Some(format) => format,
-        None => detect(&head[..head.len().min(DETECT_BYTES)]).map_err(|error| {
-            let problem = Problem::new(Code::Malformed, format!("{}: {error}", path.display()));
-            let hint = format!("--format names the format: {}", format_names());
-            Fail::new(problem.with_hint(hint))
-        })?,
-    };
-    let mut replay = Replay::new(ReplayOptions::new(format));
+    let mut replay = Replay::new(ReplayOptions { format, ..ReplayOptions::default() });
     let mut emit = |card: Card| {
         if filter.wants(&card) {
             printer.card(&card);
         }
     };
-    replay.push(&head, &mut emit);
-    drop(head);
-    while let Some(block) = blocks.next_block().map_err(failed)? {
+    while !replay.is_over()
+        && let Some(block) = blocks.next_block().map_err(failed)?
+    {
         replay.push(block, &mut emit);
     }
-    Ok(replay.finish(&mut emit))
+    replay.finish(&mut emit).map_err(|error| no_log(path, &error))
+}
+
+fn no_log(path: &Path, error: &ReplayError) -> Fail {
+    let problem = Problem::new(Code::Malformed, format!("{}: {error}", path.display()));
+    Fail::new(match error {
+        ReplayError::Detect(DetectError::Sqlite) => problem.with_hint(
+            "export the session as JSON first, e.g. 'opencode export SESSION > log.json', then replay that",
+        ),
+        ReplayError::Detect(_) => {
+            problem.with_hint(format!("looked for {}; --format names the format", format_names()))
+        }
+        _ => problem,
+    })
 }
 
 fn format_names() -> String {
@@ -139,10 +134,11 @@ fn tell(summary: &ReplaySummary, path: &Path, console: &Console) -> bool {
     if let Some(line) = summary.torn_line {
         notes.push(format!("line {line} is cut off"));
     }
+    notes.extend(summary.damage.as_ref().map(ToString::to_string));
     for note in notes {
         console.note(&format!("{}: {note}", path.display()));
     }
-    let is_torn = summary.torn_line.is_some();
+    let is_torn = summary.torn_line.is_some() || summary.damage.is_some();
     summary.unknown_events == 0 && summary.skipped_long == 0 && summary.bad_line_count == 0 && !is_torn
 }
 

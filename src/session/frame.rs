@@ -3,6 +3,9 @@
 //! Lines inside a block are lent as they are; only a line that crosses a border of blocks is copied. So no search,
 //! for a needle or for anything else, ever sees half a line, and how the input is cut can't change a result.
 
+pub mod elements;
+pub mod framing;
+
 use std::borrow::Cow;
 
 use memchr::memchr;

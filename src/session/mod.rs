@@ -1,13 +1,14 @@
 //! Calls of a model in, live or stored; cards out.
 //!
-//! Bytes of a log go through [`frame`] (lines), [`mod@format`] (events), [`pair`] (call and result) and [`stored`]
-//! (cards); [`Replay`] holds them together. No file is opened and no clock is read here.
+//! Bytes of a log go through [`unpack`] (gzip, zstd), [`frame`] (lines, or elements of a JSON document), [`mod@format`]
+//! (events), [`pair`] (call and result) and [`stored`] (cards); [`Replay`] holds them together. No file is opened and no clock is read here.
 
 pub mod calls;
 mod change;
 pub mod event;
 pub mod format;
 pub mod frame;
+pub mod generic;
 pub mod live;
 pub mod pair;
 pub mod requested;
@@ -16,18 +17,32 @@ pub mod stored;
 pub mod text_patches;
 pub mod throttle;
 pub mod undo;
+pub mod unpack;
+
+use thiserror::Error;
 
 use crate::report::Card;
 
 use event::CallEvent;
 use event::CallResult;
+use format::DETECT_BYTES;
+use format::DetectError;
 use format::Format;
 use format::log::LogReader;
 use frame::Frame;
 use frame::Line;
+use frame::Readable;
+use frame::elements::Element;
+use frame::elements::Elements;
+use frame::elements::Grain;
+use frame::elements::Holder;
+use frame::framing::Framing;
 use frame::readable;
+use generic::Generic;
 use pair::Call;
 use pair::Pairs;
+use unpack::Damage;
+use unpack::Unpack;
 
 pub use format::detect;
 pub use live::Input;
@@ -40,17 +55,35 @@ const LISTED_CAP: usize = 100;
 /// How a log is replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplayOptions {
-    /// The log's format, as [`detect`] or the user names it.
-    pub format: Format,
-    /// The longest line that is read, in bytes; a longer one is skipped and counted.
+    /// The log's format; told by its first bytes if it is not named.
+    pub format: Option<Format>,
+    /// The longest line, or element of a document, that is read, in bytes; a longer one is skipped and counted.
     pub line_cap_bytes: usize,
+}
+
+impl Default for ReplayOptions {
+    fn default() -> Self {
+        ReplayOptions { format: None, line_cap_bytes: frame::LINE_CAP_BYTES }
+    }
 }
 
 impl ReplayOptions {
     /// Returns the options for a log of that format.
     pub fn new(format: Format) -> Self {
-        ReplayOptions { format, line_cap_bytes: frame::LINE_CAP_BYTES }
+        ReplayOptions { format: Some(format), ..ReplayOptions::default() }
     }
+}
+
+/// Why an input was not replayed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// It is no log of a known format.
+    #[error(transparent)]
+    Detect(#[from] DetectError),
+    /// It is compressed, and nothing of it can be decoded.
+    #[error(transparent)]
+    Damaged(#[from] Damage),
 }
 
 /// What a replay read, and what it could not.
@@ -66,10 +99,13 @@ pub struct ReplaySummary {
     pub bad_lines: Vec<usize>,
     /// Count of all lines that could not be read.
     pub bad_line_count: usize,
-    /// Count of lines that were too long to be read.
+    /// Count of lines, or elements of a document, that were too long to be read.
     pub skipped_long: usize,
-    /// 1-based number of a last line that is cut off; one that is whole but for its newline is read.
+    /// 1-based number of a last line that is cut off; one that is whole but for its newline is read. Of a document that
+    /// is cut off, the line of the cut.
     pub torn_line: Option<usize>,
+    /// Why a compressed log was not read to its end.
+    pub damage: Option<Damage>,
     /// Count of calls and results that were copies of earlier ones.
     pub duplicates: usize,
     /// Count of calls that belong to the parent of this session and were passed over.
@@ -92,21 +128,44 @@ pub struct ReplaySummary {
 /// {"type":"tool/call","data":{"turn":1,"callId":"c","name":"edit","arguments":"{\"file_path\":\"a\"}"}}
 /// "#;
 /// replay.push(log, &mut |card| titles.push(card.title));
-/// let summary = replay.finish(&mut |card| titles.push(card.title));
+/// let summary = replay.finish(&mut |card| titles.push(card.title)).unwrap();
 /// assert_eq!(titles, ["edit a"]);
 /// assert_eq!(summary.lines, 2);
 /// ```
 #[derive(Debug)]
 pub struct Replay {
-    frame: Frame,
-    reader: Reader,
+    unpack: Unpack,
+    plain: Plain,
+}
+
+/// A log that is taken apart already.
+#[derive(Debug)]
+struct Plain {
+    options: ReplayOptions,
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// The first bytes, too few to tell the format.
+    Head(Vec<u8>),
+    Lines(Frame, Reader),
+    Elements(Elements, Reader),
+    Refused(DetectError),
 }
 
 /// All but the frame, so that a line can be lent while this changes.
 #[derive(Debug)]
 struct Reader {
-    log: LogReader,
+    log: Log,
     cards: Cards,
+}
+
+/// Who reads a log.
+#[derive(Debug)]
+enum Log {
+    Vendor(LogReader),
+    Generic(Generic),
 }
 
 /// What the events of a log become, and what is kept for that.
@@ -124,46 +183,199 @@ struct Cards {
 impl Replay {
     /// Begins a log.
     pub fn new(options: ReplayOptions) -> Self {
-        let cards = Cards {
-            format: options.format,
-            pairs: Pairs::new(options.format.id_scope()),
-            first_folder: None,
-            folder: None,
-            summary: ReplaySummary::default(),
-        };
-        let reader = Reader { log: LogReader::new(options.format), cards };
-        Replay { frame: Frame::with_cap(options.line_cap_bytes), reader }
+        Replay { unpack: Unpack::default(), plain: Plain { options, stage: Stage::Head(Vec::new()) } }
     }
 
     /// Takes the next block; emits the card of every call whose result ends in it.
+    ///
+    /// Nothing is read before there are enough bytes to tell what the log is; see [`settle`](Self::settle).
     pub fn push(&mut self, block: &[u8], emit: &mut dyn FnMut(Card)) {
-        let reader = &mut self.reader;
-        self.frame.push(block, &mut |line| reader.line(line, emit));
+        let Replay { unpack, plain } = self;
+        unpack.push(block, &mut |bytes| plain.push(bytes, emit));
+    }
+
+    /// Reads what has come though it is little, if it tells what the log is: a log that is being written may stay short.
+    pub fn settle(&mut self, emit: &mut dyn FnMut(Card)) {
+        if let Stage::Head(head) = &self.plain.stage
+            && (self.plain.options.format.is_some()
+                || detect(head).is_ok_and(|format| format != Format::Generic))
+        {
+            self.plain.begin(emit);
+        }
+    }
+
+    /// Tells whether nothing more can be read, whatever is pushed.
+    pub fn is_over(&self) -> bool {
+        self.unpack.is_over() || matches!(self.plain.stage, Stage::Refused(_))
+    }
+
+    /// Returns the log's format, once it is known.
+    pub fn format(&self) -> Option<Format> {
+        self.plain.reader().map(|reader| reader.cards.format)
     }
 
     /// Returns the folder that the session began in, as the log names it; nothing before the log has named one.
     pub fn folder(&self) -> Option<&str> {
-        self.reader.cards.first_folder.as_deref()
+        self.plain.reader()?.cards.first_folder.as_deref()
     }
 
     /// Ends the log; emits the cards of the calls without a result, in the order of the calls.
-    pub fn finish(self, emit: &mut dyn FnMut(Card)) -> ReplaySummary {
-        let Replay { frame, mut reader } = self;
-        let framed = frame.finish(&mut |line| reader.line(line, emit));
-        let Reader { log, mut cards } = reader;
-        cards.summary.lines = framed.lines;
-        cards.summary.skipped_long = framed.skipped_long;
-        cards.summary.unknown_events = log.unknown_events();
-        cards.summary.inherited_calls = log.inherited_calls();
+    ///
+    /// # Errors
+    /// [`ReplayError`], if it was no log.
+    pub fn finish(self, emit: &mut dyn FnMut(Card)) -> Result<ReplaySummary, ReplayError> {
+        let Replay { unpack, mut plain } = self;
+        let damage = unpack.finish(&mut |bytes| plain.push(bytes, emit));
+        plain.finish(damage, emit)
+    }
+}
+
+impl Plain {
+    fn reader(&self) -> Option<&Reader> {
+        match &self.stage {
+            Stage::Lines(_, reader) | Stage::Elements(_, reader) => Some(reader),
+            Stage::Head(_) | Stage::Refused(_) => None,
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8], emit: &mut dyn FnMut(Card)) {
+        match &mut self.stage {
+            Stage::Head(head) => {
+                let (first, rest) = bytes.split_at(bytes.len().min(DETECT_BYTES - head.len()));
+                head.extend_from_slice(first);
+                if head.len() == DETECT_BYTES {
+                    self.begin(emit);
+                    self.push(rest, emit);
+                }
+            }
+            Stage::Lines(frame, reader) => frame.push(bytes, &mut |line| reader.line(line, emit)),
+            Stage::Elements(elements, reader) => {
+                elements.push(bytes, &mut |element| reader.element(element, emit));
+            }
+            Stage::Refused(_) => {}
+        }
+    }
+
+    /// Decides what the log is, and reads its first bytes.
+    fn begin(&mut self, emit: &mut dyn FnMut(Card)) {
+        let Stage::Head(head) = &mut self.stage else { return };
+        let head = std::mem::take(head);
+        let format = self.options.format.map_or_else(|| detect(&head), Ok);
+        let cap_bytes = self.options.line_cap_bytes;
+        self.stage = match format {
+            Err(error) => Stage::Refused(error),
+            Ok(format) => match Framing::of(&head) {
+                Framing::Lines => Stage::Lines(Frame::with_cap(cap_bytes), Reader::new(format)),
+                Framing::Roots => {
+                    Stage::Elements(Elements::new(Grain::Roots, cap_bytes), Reader::new(format))
+                }
+                Framing::Members => {
+                    Stage::Elements(Elements::new(Grain::Members, cap_bytes), Reader::new(format))
+                }
+            },
+        };
+        self.push(&head, emit);
+    }
+
+    fn finish(
+        mut self,
+        damage: Option<Damage>,
+        emit: &mut dyn FnMut(Card),
+    ) -> Result<ReplaySummary, ReplayError> {
+        if let Stage::Head(head) = &self.stage {
+            let is_empty = head.trim_ascii().is_empty();
+            match damage {
+                Some(damage) if is_empty && !matches!(damage, Damage::Torn { .. }) => {
+                    return Err(damage.into());
+                }
+                Some(damage) if is_empty => {
+                    return Ok(ReplaySummary { damage: Some(damage), ..ReplaySummary::default() });
+                }
+                None if is_empty => {
+                    let notes = vec!["the log is empty".to_owned()];
+                    return Ok(ReplaySummary { notes, ..ReplaySummary::default() });
+                }
+                _ => self.begin(emit),
+            }
+        }
+        // Nothing told that it is a log: then it is one only if a patch is in it.
+        let is_guess = self.options.format.is_none()
+            && self.reader().is_some_and(|reader| matches!(reader.log, Log::Generic(_)));
+        let mut summary = match self.stage {
+            Stage::Head(_) => ReplaySummary::default(),
+            Stage::Refused(error) => return Err(error.into()),
+            Stage::Lines(frame, mut reader) => {
+                let framed = frame.finish(&mut |line| reader.line(line, emit));
+                reader.cards.summary.lines = framed.lines;
+                reader.cards.summary.skipped_long = framed.skipped_long;
+                reader.finish(emit)
+            }
+            Stage::Elements(elements, mut reader) => {
+                let framed = elements.finish(&mut |element| reader.element(element, emit));
+                reader.cards.summary.lines = framed.lines;
+                reader.cards.summary.skipped_long = framed.skipped_long;
+                reader.cards.summary.torn_line = framed.torn_line;
+                reader.finish(emit)
+            }
+        };
+        summary.damage = damage;
+        // Of a log whose beginning alone can be decoded nothing can be said.
+        let is_beginning = matches!(summary.damage, Some(Damage::Torn { .. }));
+        if is_guess && summary.cards == 0 && !is_beginning {
+            return Err(DetectError::Unknown.into());
+        }
+        Ok(summary)
+    }
+}
+
+impl Reader {
+    fn new(format: Format) -> Self {
+        let cards = Cards {
+            format,
+            pairs: Pairs::new(format.id_scope()),
+            first_folder: None,
+            folder: None,
+            summary: ReplaySummary::default(),
+        };
+        let log = LogReader::new(format).map_or_else(|| Log::Generic(Generic::default()), Log::Vendor);
+        Reader { log, cards }
+    }
+
+    fn finish(self, emit: &mut dyn FnMut(Card)) -> ReplaySummary {
+        let Reader { log, mut cards } = self;
+        match log {
+            Log::Vendor(log) => {
+                cards.summary.unknown_events = log.unknown_events();
+                cards.summary.inherited_calls = log.inherited_calls();
+            }
+            Log::Generic(mut generic) => {
+                generic.finish(&mut |event| cards.take(event, emit));
+                let note = "read as any text or JSON, since no format was recognised: what became of the edits is not known";
+                cards.summary.notes.push(note.to_owned());
+            }
+        }
         cards.summary.duplicates = cards.pairs.duplicates();
         for call in std::mem::take(&mut cards.pairs).finish() {
             cards.draw(call, None, emit);
         }
         cards.summary
     }
-}
 
-impl Reader {
+    fn element(&mut self, element: Element<'_>, emit: &mut dyn FnMut(Card)) {
+        let Element { holder, line, bytes, is_torn, .. } = element;
+        let Reader { log, cards } = self;
+        let readable = readable(bytes);
+        let text = readable.text.as_ref();
+        let mut take = |event: CallEvent<'_>| cards.take(event, emit);
+        let read = match (log, holder) {
+            (Log::Generic(generic), _) => generic.element(text, line, &mut take),
+            (Log::Vendor(log), Holder::Root) => log.read(text, line, &mut take),
+            (Log::Vendor(log), Holder::Item(key)) => log.read_item(key, text, line, &mut take),
+            (Log::Vendor(log), Holder::Field(key)) => log.read_field(key, text, &mut take),
+        };
+        cards.summary.note(&read, &readable, line, is_torn);
+    }
+
     fn line(&mut self, line: Line<'_>, emit: &mut dyn FnMut(Card)) {
         let bytes = match line.number {
             1 => line.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line.bytes),
@@ -171,19 +383,42 @@ impl Reader {
         };
         let Reader { log, cards } = self;
         // A torn line is always parsed, to tell whether it is whole.
-        if !line.is_torn && !log.proposes(bytes, &|call_id| cards.pairs.knows(call_id)) {
+        let is_proposed = match log {
+            Log::Vendor(log) => line.is_torn || log.proposes(bytes, &|call_id| cards.pairs.knows(call_id)),
+            Log::Generic(_) => true,
+        };
+        if !is_proposed {
             return;
         }
         let readable = readable(bytes);
-        let read = log.read(&readable.text, line.number, &mut |event| cards.take(event, emit));
-        let summary = &mut cards.summary;
+        let mut take = |event: CallEvent<'_>| cards.take(event, emit);
+        let read = match log {
+            Log::Vendor(log) => log.read(&readable.text, line.number, &mut take),
+            Log::Generic(generic) => {
+                generic.line(&readable.text, line.number, &mut take);
+                Ok(())
+            }
+        };
+        cards.summary.note(&read, &readable, line.number, line.is_torn);
+    }
+}
+
+impl ReplaySummary {
+    /// Takes down what became of a line or an element.
+    fn note(
+        &mut self,
+        read: &Result<(), serde_json::Error>,
+        readable: &Readable<'_>,
+        line: usize,
+        is_torn: bool,
+    ) {
         match read {
-            Ok(()) => summary.replaced_characters += readable.replaced,
-            Err(_) if line.is_torn => summary.torn_line = Some(line.number),
+            Ok(()) => self.replaced_characters += readable.replaced,
+            Err(_) if is_torn => self.torn_line = Some(line),
             Err(_) => {
-                summary.bad_line_count += 1;
-                if summary.bad_lines.len() < LISTED_CAP {
-                    summary.bad_lines.push(line.number);
+                self.bad_line_count += 1;
+                if self.bad_lines.len() < LISTED_CAP {
+                    self.bad_lines.push(line);
                 }
             }
         }
@@ -243,11 +478,11 @@ mod tests {
 
     fn replay(blocks: &[&[u8]], line_cap_bytes: usize) -> (Vec<Card>, ReplaySummary) {
         let mut cards = Vec::new();
-        let mut replay = Replay::new(ReplayOptions { format: Format::Dsh, line_cap_bytes });
+        let mut replay = Replay::new(ReplayOptions { format: Some(Format::Dsh), line_cap_bytes });
         for block in blocks {
             replay.push(block, &mut |card| cards.push(card));
         }
-        let summary = replay.finish(&mut |card| cards.push(card));
+        let summary = replay.finish(&mut |card| cards.push(card)).unwrap();
         (cards, summary)
     }
 
@@ -337,7 +572,7 @@ mod tests {
             duplicates: 2,
             inherited_calls: 0,
             replaced_characters: 2,
-            notes: Vec::new(),
+            ..ReplaySummary::default()
         };
         assert_eq!(summary, wanted);
     }
@@ -359,6 +594,9 @@ mod tests {
         let mut replay = Replay::new(ReplayOptions::new(Format::Dsh));
         let mut folders = Vec::new();
         replay.push(&log, &mut |card| folders.push(card.source.folder));
+        assert_eq!(replay.format(), None);
+        replay.settle(&mut |card| folders.push(card.source.folder));
+        assert_eq!(replay.format(), Some(Format::Dsh));
         replay.push(&dsh::header_line("s", 1, "/w/sub"), &mut |_| {});
         replay.push(&[edit(2, "d"), done(3, "d")].concat(), &mut |card| folders.push(card.source.folder));
         assert_eq!(folders, [Some("/w".to_owned()), Some("/w/sub".to_owned())]);
@@ -373,6 +611,64 @@ mod tests {
         assert_eq!(summary.torn_line, None);
     }
 
+    fn zstd(text: &[u8]) -> Vec<u8> {
+        zstd::encode_all(text, 3).unwrap()
+    }
+
+    #[test]
+    fn compressed_logs_are_read_like_plain_ones() {
+        let log = log();
+        let whole = replay(&[&log], 600);
+        let half = log.len() / 2;
+        // A frame for the header alone, then one for each batch of lines, as harnesses write them.
+        let framed = [zstd(&log[..half]), zstd(&log[half..])].concat();
+        for cut in [0, 1, 5, framed.len() / 3, framed.len() - 1, framed.len()] {
+            assert_eq!(replay(&[&framed[..cut], &framed[cut..]], 600), whole, "{cut}");
+        }
+        let torn = [zstd(&edit(0, "c")), zstd(&done(1, "c")), zstd(&edit(2, "d"))].concat();
+        let (cards, summary) = replay(&[&torn[..torn.len() - 2]], 600);
+        assert_eq!((cards.len(), summary.torn_line), (1, None));
+        assert!(matches!(summary.damage, Some(Damage::Torn { .. })));
+    }
+
+    #[test]
+    fn documents_are_read_item_by_item() {
+        let row = |line: Vec<u8>| String::from_utf8(line).unwrap().trim_end().to_owned();
+        let rows = [row(edit(0, "c")), row(done(1, "c")), row(edit(2, "d"))];
+        let seen = |log: &str| {
+            let mut cards = Vec::new();
+            let mut replay = Replay::new(ReplayOptions::default());
+            replay.push(log.as_bytes(), &mut |_| {});
+            let summary = replay.finish(&mut |card| cards.push((card.source.line, card.status))).unwrap();
+            (cards, summary.torn_line, summary.bad_lines)
+        };
+        let wanted = vec![(3, CardStatus::Applied), (4, CardStatus::Unknown)];
+        assert_eq!(seen(&format!("[\n{}\n]\n", rows.join(",\n"))), (wanted.clone(), None, Vec::new()));
+        assert_eq!(seen(&format!("{{\"x\":[\n{}]}}", rows.join(",\n"))), (wanted.clone(), None, Vec::new()));
+        let printed = |row: &str| format!("{{\n{}", &row[1..]);
+        let roots = rows.iter().map(|row| printed(row)).collect::<Vec<_>>().join("\n");
+        let wanted_roots = vec![(3, CardStatus::Applied), (5, CardStatus::Unknown)];
+        assert_eq!(seen(&roots), (wanted_roots, None, Vec::new()));
+        let torn = format!("[\n{},\n{},\n{{\"type", rows[0], rows[1]);
+        assert_eq!(seen(&torn), (wanted[..1].to_vec(), Some(4), Vec::new()));
+    }
+
+    #[test]
+    fn what_is_no_log_is_refused() {
+        let refused = |input: &[u8]| {
+            let mut replay = Replay::new(ReplayOptions::default());
+            replay.push(input, &mut |_| {});
+            replay.finish(&mut |_| {}).map_err(|error| error.to_string())
+        };
+        assert_eq!(refused(b"SQLite format 3\0").unwrap_err(), "SQLite database, not a session log");
+        assert_eq!(refused(b"\0\0").unwrap_err(), "no session log that is known, and no patch in it");
+        assert_eq!(refused(b" \n").unwrap().notes, ["the log is empty"]);
+        let window = b"\x28\xB5\x2F\xFD\x00\xF0\x01\x00\x00";
+        assert!(refused(window).unwrap_err().ends_with("needs a window of more than 128 MiB"));
+        let torn = refused(&zstd(b"x")[..7]).unwrap();
+        assert_eq!((torn.lines, torn.notes.len(), torn.damage.is_some()), (0, 0, true));
+    }
+
     #[test]
     fn listed_numbers_are_bounded() {
         let (cards, summary) = replay(&[&b"bad\n".repeat(3 * LISTED_CAP)], 1000);
@@ -382,8 +678,7 @@ mod tests {
 
     /// The cards where every line is read, also those that tell of no edit.
     fn replay_without_skimming(format: Format, log: &[u8]) -> Vec<Card> {
-        let Replay { frame: _, reader: Reader { log: mut log_reader, mut cards } } =
-            Replay::new(ReplayOptions::new(format));
+        let Reader { log: Log::Vendor(mut log_reader), mut cards } = Reader::new(format) else { panic!() };
         let mut drawn = Vec::new();
         for (index, line) in log.split(|&byte| byte == b'\n').enumerate() {
             let text = readable(line).text;
@@ -409,7 +704,7 @@ mod tests {
             let mut cards = Vec::new();
             let mut replay = Replay::new(ReplayOptions::new(Format::ClaudeCode));
             replay.push(log.as_bytes(), &mut |card| cards.push(card));
-            replay.finish(&mut |card| cards.push(card));
+            replay.finish(&mut |card| cards.push(card)).unwrap();
             assert_eq!(replay_without_skimming(Format::ClaudeCode, log.as_bytes()), cards);
         }
     }

@@ -6,6 +6,9 @@
 //! - SEARCH/REPLACE blocks, in fences or not, with the lines above them that may name their file. All blocks up to
 //!   another kind of patch are one: a later one may be for the file of an earlier one.
 //!
+//! In a log, where tools print what they like, a diff may also stand in no fence, as long as its lines go on to be such;
+//! and blocks that other lines part are patches of their own.
+//!
 //! All else is passed over. Nothing is parsed here: a dialect's own parser gets the lines and judges them.
 
 use std::collections::VecDeque;
@@ -32,6 +35,7 @@ pub enum Found<'a> {
 pub struct TextPatches {
     open: Option<Dialect>,
     fence: Option<Fence>,
+    is_of_log: bool,
     /// The last lines that belong to no patch.
     recent: VecDeque<Vec<u8>>,
 }
@@ -46,6 +50,11 @@ struct Fence {
 }
 
 impl TextPatches {
+    /// Returns a finder for the texts of a log.
+    pub fn of_log() -> Self {
+        TextPatches { is_of_log: true, ..TextPatches::default() }
+    }
+
     /// Takes a line without its newline. `is_outside` tells whether the parser of the open patch is between two edits,
     /// where words may stand.
     pub fn line<'a>(&mut self, line: &'a [u8], is_outside: bool, on_found: &mut dyn FnMut(Found<'_>)) {
@@ -61,6 +70,7 @@ impl TextPatches {
                 self.end(on_found);
             }
             Some(_) if is_closed => self.end(on_found),
+            Some(Dialect::Unified) if self.is_of_log && is_outside && !goes_on(line) => self.end(on_found),
             Some(_) => return on_found(Found::Line(line)),
         }
         if is_closed {
@@ -74,6 +84,9 @@ impl TextPatches {
             None => {
                 if self.recent.len() == NAME_LINES {
                     self.recent.pop_front();
+                    if self.is_of_log {
+                        self.end(on_found);
+                    }
                 }
                 self.recent.push_back(line.to_vec());
             }
@@ -87,7 +100,7 @@ impl TextPatches {
             Dialect::Unified => {
                 // A hunk without names is an illustration.
                 let has_names = line.starts_with(b"diff --git ") || line.starts_with(b"+++ ");
-                has_names && self.fence.is_some_and(|fence| fence.is_for_diffs)
+                has_names && (self.is_of_log || self.fence.is_some_and(|fence| fence.is_for_diffs))
             }
             Dialect::SearchReplace => true,
             Dialect::Auto => false,
@@ -117,6 +130,31 @@ impl TextPatches {
             on_found(Found::End);
         }
     }
+}
+
+/// Tells whether a line behind a hunk may belong to the same diff.
+fn goes_on(line: &[u8]) -> bool {
+    [
+        &b"@@"[..],
+        b"\\",
+        b"diff ",
+        b"index ",
+        b"--- ",
+        b"+++ ",
+        b"new ",
+        b"deleted file mode ",
+        b"old mode ",
+        b"rename ",
+        b"copy ",
+        b"similarity index ",
+        b"dissimilarity index ",
+        b"Binary files ",
+        b"GIT binary patch",
+        b"Index: ",
+        b"=====",
+    ]
+    .iter()
+    .any(|start| line.starts_with(start))
 }
 
 impl Fence {

@@ -1,4 +1,4 @@
-//! DeepSeek Harness, plain JSON Lines, and hunkwise's own log, which uses the same words with a richer `meta`.
+//! DeepSeek Harness, and hunkwise's own log, which uses the same words with a richer `meta`.
 //!
 //! ```text
 //! log    = header row*
@@ -7,6 +7,9 @@
 //! data   of tool/call    {"turn","step","callId","name","arguments":"<JSON as the model wrote it>"}
 //!        of tool/result  {"turn","step","message":{"source":{"callId"},"content":[{"type":"tool-result",
 //!                        "toolCallId","content":[{"type":"text","text"}],"isError"}]},"error"?,"meta"?}
+//!                        of version 4 {"toolCallId","content":[{"type":"text","text"}],"isError"?}
+//!        of tool/ptc-dispatch-start {"subCallId","name","arguments":{...}}, the call of a program that a call runs
+//!        of tool/ptc-dispatch       the same with its end, "isError" and "content"; before version 3 tool/code-dispatch
 //!        of approval/asked {"id","callId"?}, of approval/decided {"id","outcome"}
 //! ```
 //!
@@ -15,6 +18,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 
 use memchr::memchr;
@@ -46,16 +50,25 @@ use crate::session::event::Words;
 use super::Text;
 use super::json_into;
 use super::lenient;
+use super::object;
 use super::stream::Say;
+use super::text_of;
+use super::verbatim;
 
-/// The version that hunkwise writes, and the newest whose header is read without a note.
+/// The version that hunkwise writes.
 const VERSION: u64 = 0;
 
 /// What every header begins with.
 const HEADER_START: &[u8] = br#"{"type":"session""#;
 
+/// The newest version whose header is read without a note.
+const NEWEST_VERSION: u64 = 4;
+
 /// How many questions to the user may be open at once; more are not remembered.
 const OPEN_QUESTIONS_CAP: usize = 1024;
+
+/// How many calls of programs may be open at once; of more the end is taken for a call of its own.
+const OPEN_NESTED_CAP: usize = 1 << 16;
 
 /// The code of the result that a repair after a crash puts in for a call that may have run.
 const OUTCOME_UNKNOWN: &str = "TOOL_OUTCOME_UNKNOWN";
@@ -80,7 +93,8 @@ pub struct Dsh {
     questions: BTreeMap<String, String>,
     unknown_events: usize,
     inherited_calls: usize,
-    has_nested_calls: bool,
+    /// The calls of programs that have begun and not ended.
+    nested: HashSet<String>,
 }
 
 impl Dsh {
@@ -109,9 +123,45 @@ impl Dsh {
             self.header(&row, emit);
         } else if self.is_inherited(&row) {
             self.inherited_calls += usize::from(row.kind == "tool/call");
+        } else if row.kind.ends_with("-dispatch") || row.kind.ends_with("-dispatch-start") {
+            self.nested(&row, line, emit)?;
         } else if let Some(event) = self.event(&row, line)? {
             emit(event);
         }
+        Ok(())
+    }
+
+    /// Reads the beginning or the end of a call that a program made.
+    fn nested<'a>(
+        &mut self,
+        row: &Row<'a>,
+        line: usize,
+        emit: &mut dyn FnMut(CallEvent<'a>),
+    ) -> Result<(), serde_json::Error> {
+        let NestedData { sub_call_id, name, arguments, is_error, content } = data(row)?;
+        let is_start = row.kind.ends_with("-start");
+        let place = Place { line, turn: None, time: row.time.map(verbatim) };
+        // The end says all that the beginning does; a log may lack either.
+        if is_start || !self.nested.remove(sub_call_id.as_ref()) {
+            let request = Request::Arguments(Cow::Borrowed(arguments.get()));
+            let call_id = sub_call_id.clone();
+            emit(CallEvent::Begin(Begin { call_id, tool: name, request, place: place.clone() }));
+        }
+        if is_start {
+            if self.nested.len() < OPEN_NESTED_CAP {
+                self.nested.insert(sub_call_id.into_owned());
+            }
+            return Ok(());
+        }
+        let status = match is_error {
+            Some(true) => CardStatus::Failed,
+            Some(false) => CardStatus::Applied,
+            None => CardStatus::Unknown,
+        };
+        let message = text_of(content);
+        let operation = message.as_deref().and_then(operation_told);
+        let told = CallResult::new(sub_call_id.into_owned(), place, status);
+        emit(CallEvent::Result(Box::new(CallResult { message, operation, ..told })));
         Ok(())
     }
 
@@ -126,10 +176,6 @@ impl Dsh {
                 Ok(None)
             }
             "approval/decided" => Ok(self.decided(data(row)?)),
-            "tool/code-dispatch" | "tool/ptc-dispatch" if !self.has_nested_calls => {
-                self.has_nested_calls = true;
-                Ok(Some(CallEvent::Note(format!("line {line}: calls made by code are not drawn"))))
-            }
             kind => {
                 let is_ignorable = lenient(row.ignorable) == Some(true);
                 self.unknown_events += usize::from(!is_known(kind.as_bytes()) && !is_ignorable);
@@ -148,7 +194,7 @@ impl Dsh {
         if let Some(Text(folder)) = lenient(row.cwd) {
             emit(CallEvent::Folder(folder));
         }
-        if lenient::<u64>(row.version).is_some_and(|version| version > VERSION) {
+        if lenient::<u64>(row.version).is_some_and(|version| version > NEWEST_VERSION) {
             emit(CallEvent::Note(format!(
                 "session log version {} is newer: only the rows that are known are read",
                 row.version.map_or("", RawValue::get)
@@ -311,7 +357,9 @@ fn is_told_of(kind: &[u8]) -> bool {
             | b"tool/call"
             | b"tool/result"
             | b"tool/code-dispatch"
+            | b"tool/code-dispatch-start"
             | b"tool/ptc-dispatch"
+            | b"tool/ptc-dispatch-start"
             | b"approval/asked"
             | b"approval/decided"
     )
@@ -335,12 +383,17 @@ fn is_known(kind: &[u8]) -> bool {
                 | b"compaction/summary"
                 | b"compaction/prune"
                 | b"compaction/end"
+                | b"deliverables/presented"
+                | b"feedback/message-delete"
+                | b"feedback/message-put"
                 | b"feedback/record"
+                | b"fs/observed"
                 | b"goal/change"
                 | b"hook/invoked"
                 | b"hook/result"
                 | b"llm/retry"
                 | b"llm/retry-started"
+                | b"model/selection"
                 | b"permission/preset"
                 | b"plan/mode"
                 | b"reasoning-chunks"
@@ -352,17 +405,19 @@ fn is_known(kind: &[u8]) -> bool {
                 | b"session/title-llm-request"
                 | b"step/start"
                 | b"step/end"
+                | b"session-log-deepseek/delivery-accepted"
+                | b"subagent/catalog"
                 | b"subagent/descriptor"
+                | b"subagent/model-selection-policy"
                 | b"system/message"
                 | b"text-chunks"
                 | b"todo/write"
                 | b"tool-call-chunks"
-                | b"tool/code-dispatch-start"
-                | b"tool/ptc-dispatch-start"
                 | b"turn/start"
                 | b"turn/end"
                 | b"user/message"
                 | b"web/deepseek-search-llm-request"
+                | b"workspace/changes"
         )
 }
 
@@ -417,6 +472,20 @@ struct CallData<'a> {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NestedData<'a> {
+    #[serde(borrow)]
+    sub_call_id: Cow<'a, str>,
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow)]
+    arguments: &'a RawValue,
+    is_error: Option<bool>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
 struct ResultData<'a> {
     #[serde(borrow)]
     turn: Option<&'a RawValue>,
@@ -429,11 +498,14 @@ struct ResultData<'a> {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Message<'a> {
     #[serde(borrow)]
     source: Option<&'a RawValue>,
     #[serde(borrow)]
     content: Option<&'a RawValue>,
+    tool_call_id: Option<String>,
+    is_error: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -449,11 +521,6 @@ struct Block<'a> {
     #[serde(borrow)]
     content: Option<&'a RawValue>,
     is_error: Option<bool>,
-}
-
-#[derive(Deserialize)]
-struct TextBlock {
-    text: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -544,21 +611,8 @@ fn line_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usiz
     NonZeroUsize::deserialize(deserializer).map(|number| Some(number.get()))
 }
 
-/// Reads a JSON object; serde alone would also take an array of the fields' values.
-fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
-    if text.trim_ascii_start().starts_with('{') {
-        return serde_json::from_str(text);
-    }
-    Err(serde::de::Error::custom("not an object"))
-}
-
 fn data<'a, T: Deserialize<'a>>(row: &Row<'a>) -> Result<T, serde_json::Error> {
     object(row.data.map_or("", RawValue::get))
-}
-
-/// Returns a number as it stands and a string without its quotes.
-fn verbatim(raw: &RawValue) -> String {
-    lenient(Some(raw)).unwrap_or_else(|| raw.get().to_owned())
 }
 
 fn call<'a>(
@@ -579,7 +633,15 @@ fn call<'a>(
 /// Returns the result, unless it names no call: then nothing can be said of it.
 fn result(data: ResultData<'_>, place: impl Fn(Option<&RawValue>) -> Place) -> Option<CallEvent<'static>> {
     let blocks: Vec<Block<'_>> = lenient(data.message.content).unwrap_or_default();
-    let block = blocks.into_iter().find(|block| block.tool_call_id.is_some()).unwrap_or_default();
+    let block = match data.message.tool_call_id {
+        // Since version 4 the message is the result, and only a failed one says so.
+        Some(id) => Block {
+            tool_call_id: Some(id),
+            content: data.message.content,
+            is_error: data.message.is_error.or(data.error.is_none().then_some(false)),
+        },
+        None => blocks.into_iter().find(|block| block.tool_call_id.is_some()).unwrap_or_default(),
+    };
     let source: Option<MessageSource> = lenient(data.message.source);
     let call_id = source.map(|source| source.call_id).or(block.tool_call_id)?;
     let message = text_of(block.content);
@@ -612,17 +674,6 @@ fn operation_told(message: &str) -> Option<Operation> {
         "Updated file" => Some(Operation::Update),
         _ => None,
     })
-}
-
-/// Returns the text of a result: of its text blocks, or the content itself where that is a string.
-fn text_of(content: Option<&RawValue>) -> Option<String> {
-    let content = content?;
-    if let Some(text) = lenient(Some(content)) {
-        return Some(text);
-    }
-    let blocks: Vec<TextBlock> = lenient(Some(content))?;
-    let texts: Vec<String> = blocks.into_iter().filter_map(|block| block.text).collect();
-    (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 /// Returns the hunks if every one of them is whole, else none: half of an edit would be a wrong picture of it.
@@ -1049,8 +1100,8 @@ mod tests {
 
     #[test]
     fn newer_version_is_noted() {
-        let note = read(&mut Dsh::default(), r#"{"type":"session","version":4,"createdAt":1}"#);
-        assert!(matches!(note, Some(CallEvent::Note(note)) if note.contains("version 4")));
+        let note = read(&mut Dsh::default(), r#"{"type":"session","version":5,"createdAt":1}"#);
+        assert!(matches!(note, Some(CallEvent::Note(note)) if note.contains("version 5")));
         assert_eq!(read(&mut Dsh::default(), r#"{"type":"session","version":0,"createdAt":1}"#), None);
     }
 

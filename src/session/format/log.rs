@@ -6,22 +6,31 @@ use super::Format;
 use super::claude_code::ClaudeCode;
 use super::dsh;
 use super::dsh::Dsh;
+use super::opencode::OpenCode;
+use super::pi::Pi;
 
-/// Reads the lines of one log, one after the other.
+/// Reads the lines, or the items and fields, of one log, one after the other.
 #[derive(Debug)]
 pub enum LogReader {
     /// DeepSeek Harness, and hunkwise itself.
     Dsh(Dsh),
     /// Claude Code.
     ClaudeCode(Box<ClaudeCode>),
+    /// pi.
+    Pi(Pi),
+    /// opencode.
+    OpenCode(OpenCode),
 }
 
 impl LogReader {
-    /// Returns the reader of a format.
-    pub fn new(format: Format) -> Self {
+    /// Returns the reader of a vendor's format; none of any other log.
+    pub fn new(format: Format) -> Option<Self> {
         match format {
-            Format::Dsh => LogReader::Dsh(Dsh::default()),
-            Format::ClaudeCode => LogReader::ClaudeCode(Box::default()),
+            Format::Dsh => Some(LogReader::Dsh(Dsh::default())),
+            Format::ClaudeCode => Some(LogReader::ClaudeCode(Box::default())),
+            Format::Pi => Some(LogReader::Pi(Pi::default())),
+            Format::OpenCode => Some(LogReader::OpenCode(OpenCode::default())),
+            Format::Generic => None,
         }
     }
 
@@ -30,6 +39,8 @@ impl LogReader {
         match self {
             LogReader::Dsh(_) => dsh::proposes(line, knows),
             LogReader::ClaudeCode(claude) => claude.proposes(line, knows),
+            LogReader::Pi(_) => !line.trim_ascii().is_empty(),
+            LogReader::OpenCode(_) => !line.trim_ascii().is_empty(),
         }
     }
 
@@ -46,6 +57,44 @@ impl LogReader {
         match self {
             LogReader::Dsh(dsh) => dsh.read(text, line, emit),
             LogReader::ClaudeCode(claude) => claude.read(text, line, emit),
+            LogReader::Pi(pi) => pi.read(text, line, emit),
+            LogReader::OpenCode(opencode) => opencode.read(text, line, emit),
+        }
+    }
+
+    /// Reads one item of a list that is the document (no key), or that is a field of it.
+    ///
+    /// # Errors
+    /// The item is none of this format.
+    pub fn read_item(
+        &mut self,
+        key: Option<&str>,
+        text: &str,
+        line: usize,
+        emit: &mut dyn FnMut(CallEvent<'_>),
+    ) -> Result<(), serde_json::Error> {
+        match self {
+            LogReader::Dsh(_) | LogReader::ClaudeCode(_) | LogReader::Pi(_) => self.read(text, line, emit),
+            LogReader::OpenCode(opencode) => match key {
+                None | Some("messages") => opencode.read_message(text, line, emit),
+                Some(_) => Ok(()),
+            },
+        }
+    }
+
+    /// Reads one field of a document that is no list.
+    ///
+    /// # Errors
+    /// The field is not what the format says.
+    pub fn read_field(
+        &mut self,
+        key: &str,
+        text: &str,
+        emit: &mut dyn FnMut(CallEvent<'_>),
+    ) -> Result<(), serde_json::Error> {
+        match self {
+            LogReader::Dsh(_) | LogReader::ClaudeCode(_) | LogReader::Pi(_) => Ok(()),
+            LogReader::OpenCode(opencode) => opencode.read_field(key, text, emit),
         }
     }
 
@@ -54,6 +103,8 @@ impl LogReader {
         match self {
             LogReader::Dsh(dsh) => dsh.unknown_events(),
             LogReader::ClaudeCode(claude) => claude.unknown_events(),
+            LogReader::Pi(pi) => pi.unknown_events(),
+            LogReader::OpenCode(opencode) => opencode.unknown_events(),
         }
     }
 
@@ -63,6 +114,8 @@ impl LogReader {
             LogReader::Dsh(dsh) => dsh.inherited_calls(),
             // A fork's log repeats the calls of its parent, and the parent's log may be gone.
             LogReader::ClaudeCode(_) => 0,
+            LogReader::Pi(pi) => pi.inherited_calls(),
+            LogReader::OpenCode(_) => 0,
         }
     }
 }

@@ -8,6 +8,8 @@ pub mod dsh;
 mod gemini;
 pub mod log;
 mod openai;
+pub mod opencode;
+pub mod pi;
 pub mod stream;
 pub mod tape;
 
@@ -21,31 +23,45 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::session::event::IdScope;
+use crate::session::frame::elements::Element;
+use crate::session::frame::elements::Holder;
+use crate::session::frame::framing::Framing;
+use crate::text::document::UTF8_BOM;
 
 /// How much of an input [`detect`] looks at.
 pub const DETECT_BYTES: usize = 64 << 10;
 
-/// How many lines of an input [`detect`] looks at.
-const DETECT_LINES: usize = 20;
+/// How many lines or elements of an input [`detect`] looks at.
+const DETECT_RECORDS: usize = 20;
 
 /// A format of session logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// DeepSeek Harness, plain JSON Lines; also hunkwise's own log.
+    /// DeepSeek Harness; also hunkwise's own log.
     Dsh,
     /// Claude Code: transcripts and stream-json.
     ClaudeCode,
+    /// pi: sessions, and the events that it prints.
+    Pi,
+    /// opencode: exported sessions, and the events that it prints.
+    OpenCode,
+    /// Any log or text: the patches that are in it.
+    Generic,
 }
 
 impl Format {
     /// Every format, in the order of the help.
-    pub const ALL: [Format; 2] = [Format::Dsh, Format::ClaudeCode];
+    pub const ALL: [Format; 5] =
+        [Format::Dsh, Format::ClaudeCode, Format::Pi, Format::OpenCode, Format::Generic];
 
     /// Returns the name for `--format` and for cards.
     pub fn name(self) -> &'static str {
         match self {
             Format::Dsh => "dsh",
             Format::ClaudeCode => "claude",
+            Format::Pi => "pi",
+            Format::OpenCode => "opencode",
+            Format::Generic => "generic",
         }
     }
 
@@ -54,7 +70,7 @@ impl Format {
         match self {
             // Some models count their calls anew in every turn.
             Format::Dsh => IdScope::Turn,
-            Format::ClaudeCode => IdScope::Log,
+            Format::ClaudeCode | Format::Pi | Format::OpenCode | Format::Generic => IdScope::Log,
         }
     }
 
@@ -68,51 +84,69 @@ impl Format {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DetectError {
-    /// Its first bytes are zstd's.
-    #[error("zstd-compressed session log: decompress it first")]
-    Zstd,
-    /// Its first bytes are gzip's.
-    #[error("gzip-compressed session log: decompress it first")]
-    Gzip,
     /// It is a database.
-    #[error("SQLite database, not a session log: export the session first")]
+    #[error("SQLite database, not a session log")]
     Sqlite,
     /// It looks like no known log.
-    #[error("unknown session log format")]
+    #[error("no session log that is known, and no patch in it")]
     Unknown,
 }
 
-/// Returns the format of the log that begins with `first_bytes`; [`DETECT_BYTES`] are enough.
+/// Returns the format of the log that begins with `first_bytes`, decompressed; [`DETECT_BYTES`] are enough.
 ///
 /// ```
 /// use hunkwise::session::format::{DetectError, Format, detect};
 /// let header = br#"{"type":"session","version":0,"id":"s1","createdAt":1790000000000}"#;
 /// assert_eq!(detect(header), Ok(Format::Dsh));
-/// assert_eq!(detect(b"\x28\xb5\x2f\xfd..."), Err(DetectError::Zstd));
+/// assert_eq!(detect(b"SQLite format 3\0..."), Err(DetectError::Sqlite));
 /// ```
 ///
 /// # Errors
 /// Names what it is instead of a log, or [`DetectError::Unknown`].
 pub fn detect(first_bytes: &[u8]) -> Result<Format, DetectError> {
-    if first_bytes.starts_with(b"\x28\xB5\x2F\xFD") {
-        return Err(DetectError::Zstd);
-    }
-    if first_bytes.starts_with(b"\x1F\x8B") {
-        return Err(DetectError::Gzip);
-    }
     if first_bytes.starts_with(b"SQLite format 3\0") {
         return Err(DetectError::Sqlite);
     }
     let head = &first_bytes[..first_bytes.len().min(DETECT_BYTES)];
-    let has = |is_row: fn(&[u8]) -> bool| head.split(|&byte| byte == b'\n').take(DETECT_LINES).any(is_row);
-    if has(dsh::is_row) {
-        return Ok(Format::Dsh);
+    // The first format of this order that knows any of the first records.
+    let mut told: Option<usize> = None;
+    let mut looked_at = 0;
+    Framing::of(head).first_elements(head, &mut |element| {
+        looked_at += 1;
+        if looked_at <= DETECT_RECORDS {
+            let found = TELLS.iter().take(told.unwrap_or(TELLS.len())).position(|(_, tells)| tells(&element));
+            told = found.or(told);
+        }
+    });
+    match told {
+        Some(index) => Ok(TELLS[index].0),
+        None if is_text(head) => Ok(Format::Generic),
+        None => Err(DetectError::Unknown),
     }
-    if has(claude_code::is_row) {
-        return Ok(Format::ClaudeCode);
-    }
-    Err(DetectError::Unknown)
 }
+
+/// Tells whether bytes are text of any kind, as far as a reader of patches minds.
+fn is_text(head: &[u8]) -> bool {
+    let is_odd = |byte: &&u8| byte.is_ascii_control() && !byte.is_ascii_whitespace() && **byte != 0x1B;
+    let odd = head.iter().filter(is_odd).count();
+    let invalid: usize = head.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+    !head.contains(&0) && (odd + invalid) * 20 <= head.len()
+}
+
+/// What tells a format by one record.
+type Tells = fn(&Element<'_>) -> bool;
+
+/// The formats in the order in which they are looked for, each with what tells it.
+const TELLS: [(Format, Tells); 4] = [
+    (Format::Dsh, |element| dsh::is_row(element.bytes)),
+    (Format::Pi, |element| pi::is_row(element.bytes)),
+    (Format::ClaudeCode, |element| claude_code::is_row(element.bytes)),
+    (Format::OpenCode, |element| match element.holder {
+        Holder::Field(key) => key == "info" && opencode::is_info(element.bytes),
+        Holder::Item(_) => opencode::is_message(element.bytes),
+        Holder::Root => opencode::is_row(element.bytes),
+    }),
+];
 
 /// Appends a value as JSON.
 #[expect(
@@ -148,6 +182,40 @@ impl AsRef<str> for Text<'_> {
     }
 }
 
+/// Reads a JSON object; serde alone would also take an array of the fields' values.
+fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
+    if text.trim_ascii_start().starts_with('{') {
+        return serde_json::from_str(text);
+    }
+    Err(serde::de::Error::custom("not an object"))
+}
+
+/// Returns a line as text, without a byte order mark.
+fn as_text(line: &[u8]) -> Option<&str> {
+    std::str::from_utf8(line.strip_prefix(UTF8_BOM).unwrap_or(line)).ok()
+}
+
+/// Returns a number as it stands and a string without its quotes.
+fn verbatim(raw: &RawValue) -> String {
+    lenient(Some(raw)).unwrap_or_else(|| raw.get().to_owned())
+}
+
+#[derive(Deserialize)]
+struct TextBlock {
+    text: Option<String>,
+}
+
+/// Returns the text of a result: of its text blocks, or the content itself where that is a string.
+fn text_of(content: Option<&RawValue>) -> Option<String> {
+    let content = content?;
+    if let Some(text) = lenient(Some(content)) {
+        return Some(text);
+    }
+    let blocks: Vec<TextBlock> = lenient(Some(content))?;
+    let texts: Vec<String> = blocks.into_iter().filter_map(|block| block.text).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
 /// Reads an optional field of which only the right shape counts.
 fn lenient<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
@@ -163,13 +231,21 @@ mod tests {
         check(b"{\"type\":\"session\",\"id\":\"a\",\"createdAt\":1}\n", Ok(Format::Dsh));
         check(b"\xEF\xBB\xBF{\"type\":\"session\",\"id\":\"a\",\"createdAt\":1}\r\n", Ok(Format::Dsh));
         check(b"torn\n{\"type\":\"tool/call\",\"seq\":3,\"data\":{}}\n", Ok(Format::Dsh));
-        check(b"{\"type\":\"session\",\"version\":3,\"timestamp\":\"2026\"}\n", Err(DetectError::Unknown));
-        check(b"{\"type\":\"user\",\"uuid\":\"1\"}\n", Err(DetectError::Unknown));
         check(b"{\"type\":\"summary\",\"summary\":\"s\",\"leafUuid\":\"1\"}\n", Ok(Format::ClaudeCode));
-        check(b"", Err(DetectError::Unknown));
-        check(b"\x1F\x8B\x08", Err(DetectError::Gzip));
+        check(b"{\"type\":\"session\",\"version\":3,\"timestamp\":\"2026\"}\n", Ok(Format::Pi));
+        check(b"{\"type\":\"other\",\"uuid\":\"1\"}\n", Ok(Format::Generic));
+        check(b"{\"info\":{\"id\":\"ses_1\"},\"messages\":[{}]}", Ok(Format::OpenCode));
+        check(b"{\n \"info\": {\n \"id\": \"ses_1\",\n \"ver", Ok(Format::OpenCode));
+        check(b"[{\"info\":{\"id\":\"msg_1\"},\"parts\":[]}]", Ok(Format::OpenCode));
+        check(b"{\"type\":\"tool_use\",\"sessionID\":\"s\",\"part\":{}}\n", Ok(Format::OpenCode));
+        check("caf\u{e9} \u{1b}[1mtext\u{1b}[0m\n".as_bytes(), Ok(Format::Generic));
+        check(b"caf\xE9 in another encoding, but text\n", Ok(Format::Generic));
+        check(b"\x7FELF\x01\x02\x03", Err(DetectError::Unknown));
+        check(b"\xFF\xD8\xFF\xE0 a picture", Err(DetectError::Unknown));
+        check(b"zero\0", Err(DetectError::Unknown));
+        check(b"[\n{\"type\":\"tool/call\",\"data\":{}}\n]\n", Ok(Format::Dsh));
+        check(b"{\n\"type\":\"tool/call\",\n\"data\":{}}\n", Ok(Format::Dsh));
         check(b"SQLite format 3\0", Err(DetectError::Sqlite));
-        assert_eq!(DetectError::Zstd.to_string(), "zstd-compressed session log: decompress it first");
     }
 
     #[test]
