@@ -86,7 +86,7 @@ fn logs_give_the_cards_beside_them() {
 fn a_log_that_is_cut_off_loses_only_what_was_cut() {
     for log in logs() {
         let (whole, _, _) = replay(log.format, &[&log.bytes]);
-        for cut in 0..log.bytes.len() {
+        for cut in (0..log.bytes.len()).step_by(1 + log.bytes.len() / 512) {
             let place = format!("{} at {cut}", log.path.display());
             let (cards, _, summary) = replay(log.format, &[&log.bytes[..cut]]);
             assert_eq!(summary.bad_line_count, 0, "{place}");

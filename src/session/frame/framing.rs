@@ -92,19 +92,21 @@ fn is_json(line: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(line).is_ok()
 }
 
-/// Tells whether the root object has a list of objects: then it is a document and no record.
+/// Tells whether the root object has a list of objects and no type: then it is a document and no record.
 fn has_list(head: &[u8]) -> bool {
     let mut elements = Elements::new(Grain::Members, head.len());
     let mut has_list = false;
+    let mut has_type = false;
     let mut is_first_root = true;
     let mut look = |element: Element<'_>| match element.holder {
         Holder::Item(Some(_)) => has_list |= is_first_root && element.bytes.starts_with(b"{"),
         Holder::Root => is_first_root = false,
-        Holder::Item(None) | Holder::Field(_) => {}
+        Holder::Field(key) => has_type |= is_first_root && key == "type",
+        Holder::Item(None) => {}
     };
     elements.push(head, &mut look);
     elements.finish(&mut look);
-    has_list
+    has_list && !has_type
 }
 
 #[cfg(test)]
@@ -120,6 +122,7 @@ mod tests {
         check("{text}", Framing::Lines);
         check("{\"type\":1}", Framing::Lines);
         check("{\"type\":1}\n", Framing::Lines);
+        check("{\"type\":\"result\",\"list\":[{}]}\n", Framing::Lines);
         check("{", Framing::Lines);
         check("{\n", Framing::Members);
         check("{\"type\":1}\n\n{\"type\":2}\n", Framing::Lines);
