@@ -171,7 +171,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             break
         }
         'hunkwise;replay' {
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The logs'' format: dsh (what --log writes), pi, opencode, generic (patches in any JSON or text), or auto to find it out from the first lines')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The logs'' format: dsh (what --log writes), claude, pi, opencode, generic (patches in any JSON or text), or auto to find it out from the first lines')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'How to print')
             [CompletionResult]::new('--path', '--path', [CompletionResultType]::ParameterName, 'Only cards that name a file like this; * also matches /')
             [CompletionResult]::new('--status', '--status', [CompletionResultType]::ParameterName, 'Only cards of this status: applied, partial, failed, rejected, held or unknown')

@@ -163,7 +163,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand --version 'Print version'
         }
         &'hunkwise;replay'= {
-            cand --format 'The logs'' format: dsh (what --log writes), pi, opencode, generic (patches in any JSON or text), or auto to find it out from the first lines'
+            cand --format 'The logs'' format: dsh (what --log writes), claude, pi, opencode, generic (patches in any JSON or text), or auto to find it out from the first lines'
             cand --output 'How to print'
             cand --path 'Only cards that name a file like this; * also matches /'
             cand --status 'Only cards of this status: applied, partial, failed, rejected, held or unknown'

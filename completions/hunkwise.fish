@@ -187,7 +187,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l json -d 'Prin
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -s V -l version -d 'Print version'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l format -d 'The logs\' format: dsh (what --log writes), pi, opencode, generic (patches in any JSON or text), or auto to find it out from the first lines' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l format -d 'The logs\' format: dsh (what --log writes), claude, pi, opencode, generic (patches in any JSON or text), or auto to find it out from the first lines' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l output -d 'How to print' -r -f -a "card\t'For people'
 json\t'JSON Lines, schema hunkwise/card/v1'
 patch\t'One patch that git applies; what a log does not record is left out, with a note'

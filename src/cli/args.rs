@@ -450,8 +450,8 @@ pub struct EditArgs {
 pub struct ReplayArgs {
     /// The logs, drawn one after the other; standard input if absent or -
     pub logs: Vec<PathBuf>,
-    /// The logs' format: dsh (what --log writes), pi, opencode, generic (patches in any JSON or text), or auto to find it
-    /// out from the first lines
+    /// The logs' format: dsh (what --log writes), claude, pi, opencode, generic (patches in any JSON or text), or auto
+    /// to find it out from the first lines
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub format: String,
     /// How to print
