@@ -318,7 +318,7 @@ fn a_log_that_is_none_or_newer_or_of_another_agent_is_told() {
     for (log, status, words) in [
         ("nowhere.jsonl", 2, "no such file"),
         (".", 2, "is a directory"),
-        ("notes.jsonl", 2, "unknown session log format"),
+        ("notes.jsonl", 2, "no session log that is known"),
         ("empty.jsonl", 1, "nothing to undo"),
         ("hunks.jsonl", 1, "does not hold the bytes"),
         ("claude.jsonl", 1, "of the format claude: it does not hold the bytes"),

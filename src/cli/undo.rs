@@ -21,6 +21,7 @@ use crate::report::Problem;
 use crate::report::RecordMeta;
 use crate::session::detect;
 use crate::session::format::DETECT_BYTES;
+use crate::session::format::DetectError;
 use crate::session::format::Format;
 use crate::session::undo::Found;
 use crate::session::undo::History;
@@ -178,6 +179,11 @@ impl<'a> Source<'a> {
             return Ok(Some(Problem::new(Code::CountDiffers, message)));
         }
         match detect(&head[..head.len().min(DETECT_BYTES)]) {
+            // Any text may hold patches, and no record.
+            Ok(Format::Generic) => {
+                let message = format!("{}: {}", self.name().display(), DetectError::Unknown);
+                Err(Fail::new(Problem::new(Code::Malformed, message)))
+            }
             Ok(format) if format != Format::Dsh => {
                 let message = format!(
                     "{} is a log of the format {}: it does not hold the bytes that were there before",
