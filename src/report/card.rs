@@ -126,7 +126,7 @@ pub struct CardFile {
 }
 
 /// What a log recorded of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recorded {
     /// The applied hunks.

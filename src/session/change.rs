@@ -18,6 +18,7 @@ use crate::text::Document;
 use super::event::Before;
 use super::event::ChangeContent;
 use super::event::FileChange;
+use super::event::Fragment;
 use super::event::LoggedHunk;
 
 /// What a card shows of files.
@@ -96,6 +97,9 @@ fn file_of(change: FileChange) -> (CardFile, Vec<FileDiff>) {
             };
             (Recorded::Request, None, vec![diff])
         }
+        ChangeContent::Fragments { hunks, recorded } => {
+            (recorded, None, hunks.into_iter().flat_map(|hunk| fragment_diffs(&path, hunk)).collect())
+        }
         ChangeContent::Path => (Recorded::Path, None, Vec::new()),
     };
     let counted = match recorded {
@@ -121,6 +125,35 @@ pub fn counts_of(diffs: &[FileDiff]) -> Option<(usize, usize)> {
         let one = counts(diff);
         (!diff.notes.contains(&DiffNote::OldUnknown)).then_some((added + one.0, removed + one.1))
     })
+}
+
+/// Returns the hunks of a part of a file. One in whole lines, which may be all of the file, is shown by what changes.
+fn fragment_diffs(path: &str, fragment: Fragment) -> Vec<FileDiff> {
+    let Fragment { old, new, old_start, new_start } = fragment;
+    let is_lines = |text: &str| text.is_empty() || text.ends_with('\n');
+    if is_lines(&old) && is_lines(&new) {
+        let (old, new) = (Document::new(old.into_bytes()), Document::new(new.into_bytes()));
+        let shift = |start: Option<usize>, first: Option<usize>| Some(start? + first? - 1);
+        let mut diffs = compare(path, Some(&old), Some(&new));
+        for diff in &mut diffs {
+            diff.old_start = shift(diff.old_start, old_start);
+            diff.new_start = shift(diff.new_start, new_start);
+        }
+        return diffs;
+    }
+    let lines = |text: &str| if text.is_empty() { 0 } else { text.split('\n').count() };
+    // A part that lacks its last newline does not end the file for that.
+    let has_end = old.ends_with('\n') != new.ends_with('\n');
+    vec![FileDiff {
+        path: path.to_owned(),
+        old_lines: (!has_end).then(|| lines(&old)),
+        new_lines: (!has_end).then(|| lines(&new)),
+        old_text: (!old.is_empty()).then_some(old),
+        new_text: new,
+        old_start: old_start.filter(|_| !has_end),
+        new_start: new_start.filter(|_| !has_end),
+        ..FileDiff::default()
+    }]
 }
 
 /// Returns the hunk as reports have it; the recorded signs are kept.
@@ -283,6 +316,35 @@ mod tests {
         let (file, diffs) = check(texts(Before::Unknown));
         assert_eq!((file.operation, file.added, diffs[0].old_start), (Operation::Update, None, None));
         assert_eq!(diffs[0].notes, [DiffNote::OldUnknown]);
+    }
+
+    #[test]
+    fn parts_keep_the_numbers_that_the_log_has() {
+        let fragment = |old: &str, new: &str, start| Fragment {
+            old: old.to_owned(),
+            new: new.to_owned(),
+            old_start: start,
+            new_start: start,
+        };
+        let parts = |hunks, recorded| check(ChangeContent::Fragments { hunks, recorded });
+        let shown = |diff: &FileDiff| (diff.old_start, diff.old_lines, diff.new_lines, diff.old_text.clone());
+        let (file, diffs) =
+            parts(vec![fragment("a\nb", "a\nc\nd", Some(4)), fragment("", "x", None)], Recorded::Hunks);
+        assert_eq!((file.added, file.removed, file.recorded), (Some(3), Some(1), Recorded::Hunks));
+        assert_eq!(shown(&diffs[0]), (Some(4), Some(2), Some(3), Some("a\nb".to_owned())));
+        assert_eq!(shown(&diffs[1]), (None, Some(0), Some(1), None));
+        // Whole lines: only what changes is shown, and a number counts from the first line.
+        let old = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+        let new = old.replace('8', "eight");
+        let (file, diffs) = parts(vec![fragment(old, &new, None)], Recorded::Request);
+        assert_eq!((file.added, file.removed, file.recorded), (Some(1), Some(1), Recorded::Request));
+        assert_eq!(shown(&diffs[0]), (None, Some(5), Some(5), Some("5\n6\n7\n8\n9".to_owned())));
+        let (_, diffs) = parts(vec![fragment(old, &new, Some(11))], Recorded::Hunks);
+        assert_eq!(shown(&diffs[0]).0, Some(15));
+        // Only one side ends a line: then the texts are shown as they are.
+        let (file, diffs) = parts(vec![fragment("a", "b\n", Some(4))], Recorded::Hunks);
+        assert_eq!((file.added, file.removed), (Some(1), Some(1)));
+        assert_eq!(shown(&diffs[0]), (None, None, None, Some("a".to_owned())));
     }
 
     #[test]

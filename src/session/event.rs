@@ -6,12 +6,15 @@ use crate::report::CardStatus;
 use crate::report::FileDiff;
 use crate::report::Operation;
 use crate::report::RecordFile;
+use crate::report::Recorded;
 
 /// One thing that a log says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallEvent<'a> {
     /// The model called a tool.
     Begin(Begin<'a>),
+    /// An open call is told anew: this takes the place of what it asked for. One that is not open begins.
+    Amended(Begin<'a>),
     /// The user, or a rule, decided on a call before it ran.
     Decided {
         /// The call.
@@ -119,6 +122,9 @@ impl FileChange {
                 ChangeContent::Texts { before: Before::Text(before), after } => before.len() + after.len(),
                 ChangeContent::Texts { before: Before::Absent | Before::Unknown, after } => after.len(),
                 ChangeContent::Replacement { old, new } => old.len() + new.len(),
+                ChangeContent::Fragments { hunks, .. } => {
+                    hunks.iter().map(|hunk| hunk.old.len() + hunk.new.len()).sum()
+                }
                 ChangeContent::Path => 0,
             }
     }
@@ -145,8 +151,29 @@ pub enum ChangeContent {
         /// What stands there instead.
         new: String,
     },
+    /// Parts of the file and what came in their place, without signs.
+    Fragments {
+        /// The parts, in order.
+        hunks: Vec<Fragment>,
+        /// [`Recorded::Hunks`] or [`Recorded::Request`].
+        recorded: Recorded,
+    },
     /// Nothing but the path.
     Path,
+}
+
+/// A part of a file before and after a change. Texts that end with a newline are whole lines; others may lack the last
+/// one's.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Fragment {
+    /// The part; empty of an insertion.
+    pub old: String,
+    /// What stands there instead.
+    pub new: String,
+    /// 1-based number of the first old line, if the log has it.
+    pub old_start: Option<usize>,
+    /// 1-based number of the first new line, if the log has it.
+    pub new_start: Option<usize>,
 }
 
 /// What a log says of a file's text before a change.

@@ -344,7 +344,8 @@ impl Reader {
     fn finish(self, emit: &mut dyn FnMut(Card)) -> ReplaySummary {
         let Reader { log, mut cards } = self;
         match log {
-            Log::Vendor(log) => {
+            Log::Vendor(mut log) => {
+                log.finish(&mut |event| cards.take(event, emit));
                 cards.summary.unknown_events = log.unknown_events();
                 cards.summary.inherited_calls = log.inherited_calls();
             }
@@ -429,6 +430,7 @@ impl Cards {
     fn take(&mut self, event: CallEvent<'_>, emit: &mut dyn FnMut(Card)) {
         match event {
             CallEvent::Begin(begin) => self.pairs.begin(begin),
+            CallEvent::Amended(begin) => self.pairs.amend(begin),
             CallEvent::Decided { call_id, refusal } => {
                 self.pairs.decide(&call_id, refusal.map(|refusal| refusal.into_owned()));
             }

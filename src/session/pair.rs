@@ -122,12 +122,7 @@ impl Pairs {
         if !may_edit(&begin) {
             return;
         }
-        let turn = match self.id_scope {
-            IdScope::Turn => begin.place.turn,
-            IdScope::Log => None,
-        };
-        let prints =
-            [print_of(&begin.call_id), print_of(&(&begin.call_id, &begin.tool, &begin.request, turn))];
+        let prints = self.prints_of(&begin);
         if self.seen.contains(&prints[1]) {
             self.duplicates += 1;
             return;
@@ -141,6 +136,24 @@ impl Pairs {
         let call = Call { id, tool, request: Some(request), place: begin.place, refusal: None };
         self.open.insert(self.next_order, call);
         self.next_order += 1;
+        self.shed();
+    }
+
+    /// Takes in what a call asks for now. One that is not open begins.
+    pub fn amend(&mut self, begin: Begin<'_>) {
+        let prints = self.prints_of(&begin);
+        let order = self.order_by_id.get(&*begin.call_id).copied();
+        let Some((order, call)) = order.and_then(|order| Some((order, self.open.get_mut(&order)?))) else {
+            return self.begin(begin);
+        };
+        call.tool = begin.tool.into_owned();
+        let before = call.request.replace(begin.request.into_owned());
+        self.held_bytes += call.request.as_ref().map_or(0, Request::length_bytes);
+        self.held_bytes -= before.map_or(0, |request| request.length_bytes());
+        // One that had lost its request holds one again.
+        self.first_held = self.first_held.min(order);
+        // The copy of a log holds the last state of each call.
+        self.remember(prints);
         self.shed();
     }
 
@@ -176,6 +189,15 @@ impl Pairs {
     /// Ends the log; returns the calls without a result, in their order.
     pub fn finish(self) -> impl Iterator<Item = Call> {
         self.open.into_values()
+    }
+
+    /// Returns what tells an id, and a whole call, again.
+    fn prints_of(&self, begin: &Begin<'_>) -> [u128; 2] {
+        let turn = match self.id_scope {
+            IdScope::Turn => begin.place.turn,
+            IdScope::Log => None,
+        };
+        [print_of(&begin.call_id), print_of(&(&begin.call_id, &begin.tool, &begin.request, turn))]
     }
 
     fn remember(&mut self, prints: [u128; 2]) {
@@ -283,6 +305,25 @@ mod tests {
         pairs.begin(begin("a", "edit", "2"));
         assert_eq!(pairs.end(&result("a")).and_then(arguments), Some("2".to_owned()));
         assert_eq!(ids(pairs), ["a"]);
+    }
+
+    #[test]
+    fn a_call_that_is_told_anew_asks_for_the_new() {
+        let mut pairs = Pairs::with_caps(10, 9);
+        pairs.amend(begin("a", "read", "{}"));
+        assert!(!pairs.knows("a"));
+        pairs.amend(begin("a", "edit", "1"));
+        pairs.amend(begin("a", "edit", "too much to hold"));
+        assert_eq!(pairs.held_bytes, 0);
+        pairs.amend(begin("a", "write", "22"));
+        assert_eq!(pairs.held_bytes, 2);
+        pairs.begin(begin("b", "edit", "this is too much"));
+        assert_eq!(pairs.held_bytes, 0);
+        pairs.amend(begin("a", "write", "22"));
+        assert_eq!(pairs.end(&result("a")).and_then(arguments), Some("22".to_owned()));
+        // A copy holds the last state.
+        pairs.amend(begin("a", "write", "22"));
+        assert_eq!((pairs.end(&result("a")), pairs.duplicates()), (None, 2));
     }
 
     #[test]

@@ -422,6 +422,7 @@ impl Lines {
         let Lines { dsh, pairs, .. } = self;
         let read = dsh.read(text, line.number, &mut |event| match event {
             CallEvent::Begin(begin) => pairs.begin(begin),
+            CallEvent::Amended(begin) => pairs.amend(begin),
             CallEvent::Result(result) => {
                 if let Some(call) = pairs.end(&result) {
                     say(Said::Answered(call, result, dsh::result_row(text).unwrap_or_default()));

@@ -3,7 +3,9 @@
 use crate::session::event::CallEvent;
 
 use super::Format;
+use super::acp::stored::Acp;
 use super::claude_code::ClaudeCode;
+use super::codex::stored::Codex;
 use super::dsh;
 use super::dsh::Dsh;
 use super::opencode::OpenCode;
@@ -20,6 +22,10 @@ pub enum LogReader {
     Pi(Pi),
     /// opencode.
     OpenCode(OpenCode),
+    /// Codex.
+    Codex(Box<Codex>),
+    /// The Agent Client Protocol.
+    Acp(Box<Acp>),
 }
 
 impl LogReader {
@@ -30,6 +36,8 @@ impl LogReader {
             Format::ClaudeCode => Some(LogReader::ClaudeCode(Box::default())),
             Format::Pi => Some(LogReader::Pi(Pi::default())),
             Format::OpenCode => Some(LogReader::OpenCode(OpenCode::default())),
+            Format::Codex => Some(LogReader::Codex(Box::default())),
+            Format::Acp => Some(LogReader::Acp(Box::default())),
             Format::Generic => None,
         }
     }
@@ -41,6 +49,8 @@ impl LogReader {
             LogReader::ClaudeCode(claude) => claude.proposes(line, knows),
             LogReader::Pi(_) => !line.trim_ascii().is_empty(),
             LogReader::OpenCode(_) => !line.trim_ascii().is_empty(),
+            LogReader::Codex(codex) => codex.proposes(line, knows),
+            LogReader::Acp(acp) => acp.proposes(line),
         }
     }
 
@@ -59,6 +69,8 @@ impl LogReader {
             LogReader::ClaudeCode(claude) => claude.read(text, line, emit),
             LogReader::Pi(pi) => pi.read(text, line, emit),
             LogReader::OpenCode(opencode) => opencode.read(text, line, emit),
+            LogReader::Codex(codex) => codex.read(text, line, emit),
+            LogReader::Acp(acp) => acp.read(text, line, emit),
         }
     }
 
@@ -74,7 +86,11 @@ impl LogReader {
         emit: &mut dyn FnMut(CallEvent<'_>),
     ) -> Result<(), serde_json::Error> {
         match self {
-            LogReader::Dsh(_) | LogReader::ClaudeCode(_) | LogReader::Pi(_) => self.read(text, line, emit),
+            LogReader::Dsh(_)
+            | LogReader::ClaudeCode(_)
+            | LogReader::Pi(_)
+            | LogReader::Codex(_)
+            | LogReader::Acp(_) => self.read(text, line, emit),
             LogReader::OpenCode(opencode) => match key {
                 None | Some("messages") => opencode.read_message(text, line, emit),
                 Some(_) => Ok(()),
@@ -93,8 +109,21 @@ impl LogReader {
         emit: &mut dyn FnMut(CallEvent<'_>),
     ) -> Result<(), serde_json::Error> {
         match self {
-            LogReader::Dsh(_) | LogReader::ClaudeCode(_) | LogReader::Pi(_) => Ok(()),
+            LogReader::Dsh(_)
+            | LogReader::ClaudeCode(_)
+            | LogReader::Pi(_)
+            | LogReader::Codex(_)
+            | LogReader::Acp(_) => Ok(()),
             LogReader::OpenCode(opencode) => opencode.read_field(key, text, emit),
+        }
+    }
+
+    /// Ends the log: says what the reader held back.
+    pub fn finish(&mut self, emit: &mut dyn FnMut(CallEvent<'_>)) {
+        match self {
+            LogReader::Dsh(_) | LogReader::ClaudeCode(_) | LogReader::Pi(_) | LogReader::OpenCode(_) => {}
+            LogReader::Codex(codex) => codex.finish(emit),
+            LogReader::Acp(acp) => acp.finish(emit),
         }
     }
 
@@ -105,6 +134,8 @@ impl LogReader {
             LogReader::ClaudeCode(claude) => claude.unknown_events(),
             LogReader::Pi(pi) => pi.unknown_events(),
             LogReader::OpenCode(opencode) => opencode.unknown_events(),
+            LogReader::Codex(codex) => codex.unknown_events(),
+            LogReader::Acp(acp) => acp.unknown_events(),
         }
     }
 
@@ -116,6 +147,8 @@ impl LogReader {
             LogReader::ClaudeCode(_) => 0,
             LogReader::Pi(pi) => pi.inherited_calls(),
             LogReader::OpenCode(_) => 0,
+            LogReader::Codex(codex) => codex.inherited_calls(),
+            LogReader::Acp(_) => 0,
         }
     }
 }

@@ -41,6 +41,10 @@ pub enum Format {
     Dsh,
     /// Claude Code: transcripts and stream-json.
     ClaudeCode,
+    /// Codex: rollouts, `codex exec --json`, its app server, its debug log.
+    Codex,
+    /// The Agent Client Protocol, as JSON-RPC messages.
+    Acp,
     /// pi: sessions, and the events that it prints.
     Pi,
     /// opencode: exported sessions, and the events that it prints.
@@ -51,14 +55,23 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order of the help.
-    pub const ALL: [Format; 5] =
-        [Format::Dsh, Format::ClaudeCode, Format::Pi, Format::OpenCode, Format::Generic];
+    pub const ALL: [Format; 7] = [
+        Format::Dsh,
+        Format::ClaudeCode,
+        Format::Codex,
+        Format::Acp,
+        Format::Pi,
+        Format::OpenCode,
+        Format::Generic,
+    ];
 
     /// Returns the name for `--format` and for cards.
     pub fn name(self) -> &'static str {
         match self {
             Format::Dsh => "dsh",
             Format::ClaudeCode => "claude",
+            Format::Codex => "codex",
+            Format::Acp => "acp",
             Format::Pi => "pi",
             Format::OpenCode => "opencode",
             Format::Generic => "generic",
@@ -70,7 +83,12 @@ impl Format {
         match self {
             // Some models count their calls anew in every turn.
             Format::Dsh => IdScope::Turn,
-            Format::ClaudeCode | Format::Pi | Format::OpenCode | Format::Generic => IdScope::Log,
+            Format::ClaudeCode
+            | Format::Codex
+            | Format::Acp
+            | Format::Pi
+            | Format::OpenCode
+            | Format::Generic => IdScope::Log,
         }
     }
 
@@ -137,7 +155,10 @@ fn is_text(head: &[u8]) -> bool {
 type Tells = fn(&Element<'_>) -> bool;
 
 /// The formats in the order in which they are looked for, each with what tells it.
-const TELLS: [(Format, Tells); 4] = [
+const TELLS: [(Format, Tells); 6] = [
+    // Before the protocol: Codex's app server speaks JSON-RPC too.
+    (Format::Codex, |element| codex::stored::is_row(element.bytes)),
+    (Format::Acp, |element| acp::stored::is_row(element.bytes)),
     (Format::Dsh, |element| dsh::is_row(element.bytes)),
     (Format::Pi, |element| pi::is_row(element.bytes)),
     (Format::ClaudeCode, |element| claude_code::is_row(element.bytes)),
@@ -158,7 +179,7 @@ fn json_into(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
 }
 
 /// A string that is borrowed where it has no escape; serde borrows inside an `Option` only through such a type.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(transparent)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -245,6 +266,11 @@ mod tests {
         check(b"zero\0", Err(DetectError::Unknown));
         check(b"[\n{\"type\":\"tool/call\",\"data\":{}}\n]\n", Ok(Format::Dsh));
         check(b"{\n\"type\":\"tool/call\",\n\"data\":{}}\n", Ok(Format::Dsh));
+        check(
+            b"{\"id\":0,\"method\":\"initialize\",\"jsonrpc\":\"2.0\"}\n{\"method\":\"turn/started\"}\n",
+            Ok(Format::Codex),
+        );
+        check(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\"}\n", Ok(Format::Acp));
         check(b"SQLite format 3\0", Err(DetectError::Sqlite));
     }
 

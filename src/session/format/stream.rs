@@ -11,7 +11,7 @@ use crate::session::event::Scope;
 use crate::session::frame::readable;
 
 use super::Text;
-use super::acp::Acp;
+use super::acp::live::Acp;
 use super::anthropic;
 use super::anthropic::Message;
 use super::claude_code::live as claude_code;
@@ -278,7 +278,7 @@ impl StreamReader {
             StreamFormat::Anthropic => anthropic::read(text, Message::default(), say),
             StreamFormat::Gemini => self.gemini.read(text, say),
             StreamFormat::ClaudeCode => claude_code::read(text, say),
-            StreamFormat::Codex => codex::read(text, say),
+            StreamFormat::Codex => codex::live::read(text, say),
             StreamFormat::Dsh => dsh::read_live(text, say),
             StreamFormat::Acp => self.acp.read(text, say),
         }
