@@ -12,6 +12,7 @@ pub mod commit;
 mod crash;
 mod error;
 mod folder;
+pub mod follow;
 pub mod input;
 mod intent;
 pub mod journal;
