@@ -621,14 +621,14 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__replay)
-            opts="-q -h -V --format --output --path --status --tool --call --turn --strict --root --color --theme --full --json --quiet --help --version"
+            opts="-f -q -h -V --format --output --path --status --tool --call --turn --follow --poll --strict --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "auto dsh claude codex acp pi opencode generic" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -640,7 +640,7 @@ _hunkwise() {
                     return 0
                     ;;
                 --status)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "applied partial failed rejected held unknown" -- "${cur}"))
                     return 0
                     ;;
                 --tool)
@@ -652,6 +652,10 @@ _hunkwise() {
                     return 0
                     ;;
                 --turn)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --poll)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

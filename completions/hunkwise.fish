@@ -187,7 +187,14 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l json -d 'Prin
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -s V -l version -d 'Print version'
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l format -d 'The logs\' format: dsh (what --log writes), claude, pi, opencode, generic (patches in any JSON or text), or auto to find it out from the first lines' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l format -d 'The logs\' format, or auto to find it out from their first lines; generic finds patches in any JSON or text' -r -f -a "auto\t''
+dsh\t''
+claude\t''
+codex\t''
+acp\t''
+pi\t''
+opencode\t''
+generic\t''"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l output -d 'How to print' -r -f -a "card\t'For people'
 json\t'JSON Lines, schema hunkwise/card/v1'
 patch\t'One patch that git applies; what a log does not record is left out, with a note'
@@ -195,11 +202,17 @@ stat\t'Counts of changed lines'
 side-by-side\t'Old and new beside each other, from 60 columns on'
 html\t'One page with an index, without script and without anything from elsewhere'
 markdown\t'Markdown, as for a pull request'"
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l path -d 'Only cards that name a file like this; * also matches /' -r
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l status -d 'Only cards of this status: applied, partial, failed, rejected, held or unknown' -r
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l tool -d 'Only cards of this tool' -r
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l call -d 'Only the card of this call' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l path -d 'Only cards that name a file like this, or one below a folder like this; without a slash a name anywhere; * also matches /; with ! in front none like this; may be given several times' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l status -d 'Only cards of these statuses, separated by commas; with ! in front none of this status' -r -f -a "applied\t''
+partial\t''
+failed\t''
+rejected\t''
+held\t''
+unknown\t''"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l tool -d 'Only cards of these tools, separated by commas; in capitals or not' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l call -d 'Only the card of this call; may be given several times' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l turn -d 'Only cards of these turns: N, N..M, N.. or ..M' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l poll -d 'With --follow: look at the logs this often and don\'t rely on the system to tell of changes, such as 200ms' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'
 always\t'Also into a file or a pipe'
@@ -208,6 +221,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l theme -d 'C
 dark\t'For a dark terminal'
 light\t'For a light terminal'
 color-blind\t'Blue and orange'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s f -l follow -d 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l strict -d 'End with status 1 if something in a log was not understood'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'

@@ -691,8 +691,113 @@ mod logs {
         check(&["--turn", "2.."], &[5, 7]);
         check(&["--turn", "4.."], &[]);
         check(&["--path", "f", "--status", "applied"], &[3]);
+        check(&["--status", "failed,applied"], &[3, 5, 7]);
+        check(&["--status", "!failed"], &[3, 5]);
+        check(&["--tool", "WRITE,edit"], &[5, 7]);
+        check(&["--path", "*.rs", "--path", "patch"], &[5]);
+        check(&["--path", "!src"], &[3, 7]);
+        check(
+            &["--path", &format!("{}/src/*", fs::canonicalize(place.root()).expect("a folder").display())],
+            &[5],
+        );
         place.run(&["replay", "log", "--status", "nearly"], b"").exits(2);
         place.run(&["replay", "log", "--path", "[", "--json"], b"").exits(2);
+    }
+
+    /// A place with so many logs of so many writes each, and their names.
+    fn with_logs(logs: usize, writes: usize) -> (Place, Vec<String>) {
+        let place = Place::new();
+        let names: Vec<String> = (0..logs).map(|log| format!("log{log}")).collect();
+        for (log, name) in names.iter().enumerate() {
+            for write in 0..writes {
+                let args = ["write", &format!("f{log}-{write}"), "--log", name, "--no-sync"];
+                place.run(&args, b"x\n").exits(0);
+            }
+        }
+        (place, names)
+    }
+
+    #[test]
+    fn several_logs_are_drawn_in_their_order() {
+        let (place, names) = with_logs(5, 2);
+        // One that takes longer than the others.
+        let slow = place.text("log1") + &"{\"type\":\"assistant/chunk\",\"data\":{}}\n".repeat(100_000);
+        fs::write(place.root().join("log1"), slow).expect("a log");
+        for output in ["card", "stat", "json", "patch"] {
+            let args: Vec<&str> =
+                ["replay", "--output", output].into_iter().chain(names.iter().map(String::as_str)).collect();
+            let all = place.run(&args, b"").exits(0).stdout;
+            let mut wanted = String::new();
+            for name in &names {
+                let one = place.run(&["replay", "--output", output, name], b"").exits(0).stdout;
+                wanted += &match output {
+                    "json" => one
+                        .replace(",\"folder\":", "\u{0}")
+                        .replace("\"},\"files\"", &format!("\",\"log\":\"{name}\"}},\"files\""))
+                        .replace('\u{0}', ",\"folder\":"),
+                    "patch" => format!("# {name}\n{one}"),
+                    _ => format!("{}==> {name} <==\n{one}", if name == "log0" { "" } else { "\n" }),
+                };
+            }
+            assert_eq!(all, wanted, "{output}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_log_does_not_stop_the_others() {
+        let (place, _) = with_logs(1, 1);
+        fs::write(place.root().join("text"), "no log\n").expect("a file");
+        let run = place.run(&["replay", "text", "nowhere", "log0", "--output", "stat"], b"").exits(2);
+        assert!(run.stdout.starts_with("==> log0 <==\napplied"), "{run:?}");
+        for words in ["text: no session log that is known", "looked for dsh", "nowhere: no such file"] {
+            assert!(run.stderr.contains(words), "{run:?} lacks {words}");
+        }
+        let run = place.run(&["replay", "text", "log0", "--json"], b"").exits(2);
+        let schemas: Vec<Value> = run.json_lines().iter().map(|line| line["schema"].clone()).collect();
+        assert_eq!(schemas, ["hunkwise/error/v1", "hunkwise/card/v1"]);
+        place.run(&["replay", "-", "-"], b"").exits(2);
+        // Nothing of it is understood: that is another thing than being no log.
+        place.run(&["replay", "text", "--format", "dsh"], b"").exits(0);
+        place.run(&["replay", "text", "--format", "dsh", "--strict"], b"").exits(1);
+        let run = place.run(&["replay", "text", "--format", "morse"], b"").exits(2);
+        assert!(run.stderr.contains("auto") && run.stderr.contains("dsh"), "{run:?}");
+    }
+
+    #[test]
+    fn quiet_reads_all_logs_and_prints_no_card() {
+        let (place, _) = with_logs(2, 1);
+        let torn = place.text("log1") + "{\"type\":\"tool/res";
+        fs::write(place.root().join("log1"), torn).expect("a log");
+        let run = place.run(&["replay", "log0", "log1", "--quiet", "--strict"], b"").exits(1);
+        assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
+    }
+
+    #[test]
+    fn a_patch_of_a_log_makes_the_session_again() {
+        let place = place();
+        let before = place.tree();
+        let runs: [(&[&str], &str); 5] = [
+            (&["apply", "patch"], ""),
+            (&["write", "src/new.rs"], "a\nb\n"),
+            (&["edit", "src/new.rs", "--old", "b", "--new", "c\nd"], ""),
+            (&["edit", "f", "--old", "2", "--new", "two and more"], ""),
+            (&["apply"], "*** Begin Patch\n*** Delete File: misfit\n*** End Patch\n"),
+        ];
+        for (args, stdin) in runs {
+            place.run(&[args, &["--log", "log"]].concat(), stdin.as_bytes()).exits(0);
+        }
+        place.run(&["edit", "f", "--old", "nine", "--new", "9", "--log", "log"], b"").exits(1);
+        let patch = place.run(&["replay", "log", "--output", "patch"], b"").exits(0);
+        let again = Place::new();
+        support::write_tree(&again.root(), &before);
+        let mut git = Command::new("git");
+        git.args(["apply", "-"]).current_dir(again.root()).stdin(Stdio::piped());
+        let mut child = git.spawn().expect("git");
+        child.stdin.take().expect("its input").write_all(patch.stdout.as_bytes()).expect("it reads");
+        assert!(child.wait().expect("its status").success(), "{}", patch.stdout);
+        let mut wanted = place.tree();
+        wanted.remove("log");
+        assert_eq!(again.tree(), wanted);
     }
 
     #[test]

@@ -6,9 +6,12 @@ use clap::Args;
 use clap::Parser;
 use clap::Subcommand;
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use clap::builder::PossibleValuesParser;
 
 use crate::patch::Dialect;
 use crate::report::Rung;
+use crate::session::format::Format;
 use crate::text::Charset;
 
 use super::exit;
@@ -444,37 +447,58 @@ pub struct EditArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = examples(
     "hunkwise replay session.jsonl                       every edit, as it was recorded\n  \
+     hunkwise replay --follow session.jsonl              and those to come, until Ctrl-C\n  \
+     hunkwise replay --output stat sessions/*.jsonl      a line a call, totals a file and a session\n  \
      hunkwise replay --output patch session.jsonl        as a patch that git applies\n  \
-     hunkwise replay --status failed --json session.jsonl"
+     hunkwise replay --status failed --path '*.rs' --json session.jsonl"
 ))]
 pub struct ReplayArgs {
     /// The logs, drawn one after the other; standard input if absent or -
     pub logs: Vec<PathBuf>,
-    /// The logs' format: dsh (what --log writes), claude, pi, opencode, generic (patches in any JSON or text), or auto
-    /// to find it out from the first lines
-    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    /// The logs' format, or auto to find it out from their first lines; generic finds patches in any JSON or text
+    #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = log_formats())]
     pub format: String,
     /// How to print
     #[arg(long, value_name = "KIND", value_enum, default_value = "card")]
     pub output: CardOutput,
-    /// Only cards that name a file like this; * also matches /
+    /// Only cards that name a file like this, or one below a folder like this; without a slash a name anywhere; * also
+    /// matches /; with ! in front none like this; may be given several times
     #[arg(long, value_name = "GLOB")]
-    pub path: Option<String>,
-    /// Only cards of this status: applied, partial, failed, rejected, held or unknown
-    #[arg(long, value_name = "STATUS")]
-    pub status: Option<String>,
-    /// Only cards of this tool
-    #[arg(long, value_name = "NAME")]
-    pub tool: Option<String>,
-    /// Only the card of this call
+    pub path: Vec<String>,
+    /// Only cards of these statuses, separated by commas; with ! in front none of this status
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = statuses())]
+    pub status: Vec<String>,
+    /// Only cards of these tools, separated by commas; in capitals or not
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub tool: Vec<String>,
+    /// Only the card of this call; may be given several times
     #[arg(long, value_name = "ID")]
-    pub call: Option<String>,
+    pub call: Vec<String>,
     /// Only cards of these turns: N, N..M, N.. or ..M
     #[arg(long, value_name = "N..M", value_parser = turns)]
     pub turn: Option<Turns>,
+    /// Go on as the logs grow, until Ctrl-C; what is not there yet is waited for
+    #[arg(long, short)]
+    pub follow: bool,
+    /// With --follow: look at the logs this often and don't rely on the system to tell of changes, such as 200ms
+    #[arg(long, value_name = "TIME", requires = "follow", value_parser = interval)]
+    pub poll: Option<u64>,
     /// End with status 1 if something in a log was not understood
     #[arg(long)]
     pub strict: bool,
+}
+
+/// Returns what --format takes: all formats that there are.
+fn log_formats() -> PossibleValuesParser {
+    PossibleValuesParser::new(["auto"].into_iter().chain(Format::ALL.into_iter().map(Format::name)))
+}
+
+/// Returns what --status takes.
+fn statuses() -> PossibleValuesParser {
+    const NAMES: [&str; 6] = ["applied", "partial", "failed", "rejected", "held", "unknown"];
+    const NONE_OF: [&str; 6] = ["!applied", "!partial", "!failed", "!rejected", "!held", "!unknown"];
+    let none_of = NONE_OF.into_iter().map(|name| PossibleValue::new(name).hide(true));
+    PossibleValuesParser::new(NAMES.into_iter().map(PossibleValue::new).chain(none_of))
 }
 
 /// Arguments of `undo`.

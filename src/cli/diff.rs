@@ -240,7 +240,7 @@ struct Comparison<'a> {
     console: &'a Console,
     output: CardOutput,
     context_lines: usize,
-    printer: CardPrinter<'a>,
+    printer: CardPrinter,
     /// The files of the one table that `--output stat` ends with.
     counted: Vec<CardFile>,
     is_different: bool,
@@ -252,7 +252,7 @@ impl Comparison<'_> {
     fn finish(mut self) -> Result<Exit, Fail> {
         if self.output == CardOutput::Stat && !self.counted.is_empty() {
             let files = std::mem::take(&mut self.counted);
-            self.printer.card(&card_of(String::new(), files, Vec::new(), None));
+            self.printer.card(card_of(String::new(), files, Vec::new(), None));
         }
         self.printer.finish()?;
         Ok(match (self.is_incomplete, self.is_different) {
@@ -419,7 +419,7 @@ impl Comparison<'_> {
             if self.output == CardOutput::Stat {
                 self.counted.extend(card.files);
             } else {
-                self.printer.card(&card);
+                self.printer.card(card);
             }
             return;
         }

@@ -74,10 +74,10 @@ pub const HELP: &str = "Exit status:
   0    done, or nothing to do
   1    refused, nothing written: the request is clear but does not fit the files
        (diff: they differ; preview: only with --fail-fast; replay: with --strict, if something in a log was not
-       understood)
+       understood, and with --output patch, if a change had to be left out)
   2    wrong usage, malformed input, or a file that can't be read or written
   3    the files are written but the log could not be
-  130  interrupted before anything was written
+  130  interrupted before anything was written, or while following a log
 
 Environment:
   HUNKWISE_STATE_DIR   the folder for journals, which keep several files whole if the program is killed;

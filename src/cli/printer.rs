@@ -1,156 +1,290 @@
-//! Cards to stdout, in the output that was asked for.
+//! Cards on their way to standard output, in the form that was asked for.
 
 use std::io;
 use std::io::BufWriter;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
 
-use crate::render::html;
+use crate::render::escape::Place;
+use crate::render::escape::escape;
 use crate::render::json;
-use crate::render::markdown;
-use crate::render::patch;
+use crate::render::patch::SessionPatch;
 use crate::render::stat;
+use crate::render::stat::Totals;
 use crate::render::style::Style;
 use crate::render::terminal;
 use crate::report::Card;
 
 use super::args::CardOutput;
 use super::fail::Fail;
+use super::sheet::Sheet;
 use super::streams::Console;
 
-/// Prints cards one by one in the output that was asked for.
-pub struct CardPrinter<'a> {
-    console: &'a Console,
-    style: Style,
-    title: String,
+/// What the cards of all logs are together.
+#[derive(Debug, Default)]
+pub struct Together {
+    patch: Mutex<SessionPatch>,
+    sheet: Mutex<Sheet>,
+}
+
+impl Together {
+    /// Returns what an output needs; a page has the title.
+    pub fn new(output: CardOutput, title: String) -> Arc<Self> {
+        Arc::new(Together { patch: Mutex::default(), sheet: Mutex::new(Sheet::new(output, title)) })
+    }
+
+    fn sheet(&self) -> MutexGuard<'_, Sheet> {
+        self.sheet.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns how an output is drawn.
+pub fn style_of(console: &Console, output: CardOutput) -> Style {
+    Style { is_side_by_side: output == CardOutput::SideBySide, ..console.out_style }
+}
+
+/// The cards of one log, made to bytes.
+///
+/// It needs no stream, so that several logs can be drawn at once.
+#[derive(Debug)]
+pub struct View {
     output: CardOutput,
+    style: Style,
+    /// What JSON calls the log, where there are several.
+    log_name: Option<String>,
+    totals: Totals,
+    /// All logs together are one patch, or one page.
+    together: Arc<Together>,
+    lost: usize,
+    has_cards: bool,
+    chunk: Vec<u8>,
+}
+
+impl View {
+    /// Returns the view of a log.
+    pub fn new(output: CardOutput, style: Style, log_name: Option<String>, together: Arc<Together>) -> Self {
+        View {
+            output,
+            style,
+            log_name,
+            totals: Totals::default(),
+            together,
+            lost: 0,
+            has_cards: false,
+            chunk: Vec::new(),
+        }
+    }
+
+    /// Draws a card; `root` is the folder of its session.
+    pub fn card(&mut self, mut card: Card, root: Option<&str>) {
+        self.has_cards = true;
+        let out = &mut self.chunk;
+        // Writing to memory can't fail.
+        let _ = match self.output {
+            CardOutput::Card | CardOutput::SideBySide => {
+                if !out.is_empty() {
+                    out.push(b'\n');
+                }
+                terminal::card(out, &card, &self.style)
+            }
+            CardOutput::Json => {
+                card.source.log.clone_from(&self.log_name);
+                json::line(out, &card)
+            }
+            CardOutput::Html | CardOutput::Markdown => {
+                card.source.log.clone_from(&self.log_name);
+                self.together.sheet().card(out, &card)
+            }
+            CardOutput::Stat => {
+                self.totals.add(&card, root);
+                stat::call(out, &card, root, &self.style)
+            }
+            CardOutput::Patch => {
+                let mut patch = self.together.patch.lock().unwrap_or_else(PoisonError::into_inner);
+                patch.card(out, &card, root).map(|lost| self.lost += lost)
+            }
+        };
+    }
+
+    /// Draws what stands after the last card.
+    pub fn end(&mut self) {
+        if self.output == CardOutput::Stat {
+            let _ = self.totals.write(&mut self.chunk, &self.style);
+        }
+    }
+
+    /// Tells whether a card was drawn.
+    pub fn has_cards(&self) -> bool {
+        self.has_cards
+    }
+
+    /// Returns how many changes had to be left out of a patch.
+    pub fn lost(&self) -> usize {
+        self.lost
+    }
+
+    /// Returns how many bytes are drawn and not taken.
+    pub fn length_bytes(&self) -> usize {
+        self.chunk.len()
+    }
+
+    /// Takes what was drawn since the last time.
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.chunk)
+    }
+}
+
+/// Standard output, with what stands between the cards of one log, and between logs.
+pub struct Printer {
     out: BufWriter<io::StdoutLock<'static>>,
-    sheet: Sheet,
+    output: CardOutput,
+    style: Style,
+    is_quiet: bool,
     has_printed: bool,
-    closed: bool,
+    /// The names of the logs, if there are several: each change from one to another is said.
+    names: Vec<String>,
+    last_log: Option<usize>,
+    together: Arc<Together>,
+    is_closed: bool,
     failed: Option<io::Error>,
 }
 
-/// What holds the cards together.
-enum Sheet {
-    /// They stand for themselves.
-    None,
-    /// A page; it begins with the first card, or at the end.
-    Page(Option<html::Page>),
-    /// A document.
-    Document(markdown::Document),
-}
-
-impl<'a> CardPrinter<'a> {
-    /// Returns a printer to stdout; a page has the title.
-    pub fn new(console: &'a Console, output: CardOutput, title: String) -> Self {
-        let out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-        let sheet = match output {
-            CardOutput::Html => Sheet::Page(None),
-            CardOutput::Markdown => Sheet::Document(markdown::Document::default()),
-            CardOutput::Card
-            | CardOutput::Json
-            | CardOutput::Patch
-            | CardOutput::Stat
-            | CardOutput::SideBySide => Sheet::None,
-        };
-        let style = Style { is_side_by_side: output == CardOutput::SideBySide, ..console.out_style };
-        let closed = console.is_quiet;
-        CardPrinter { console, style, title, output, out, sheet, has_printed: false, closed, failed: None }
+impl Printer {
+    /// Returns a printer for logs of these names, or for what needs no names.
+    pub fn new(console: &Console, output: CardOutput, names: Vec<String>, together: Arc<Together>) -> Self {
+        Printer {
+            out: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
+            output,
+            style: console.out_style,
+            is_quiet: console.is_quiet,
+            has_printed: false,
+            names,
+            last_log: None,
+            together,
+            is_closed: false,
+            failed: None,
+        }
     }
 
-    /// Prints a card; after a failure nothing more.
-    pub fn card(&mut self, card: &Card) {
-        if !self.closed {
-            let written = self.write(card);
-            self.note_failure(written);
+    /// Prints what was drawn of a log; after a failure nothing more.
+    pub fn print(&mut self, log: usize, chunk: &[u8]) {
+        if !chunk.is_empty() {
+            self.raw(|printer| printer.write(log, chunk));
+        }
+    }
+
+    /// Sends on what waits.
+    pub fn flush(&mut self) {
+        self.raw(|printer| printer.out.flush());
+    }
+
+    /// Tells whether nothing more will be printed, since nobody reads it.
+    pub fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    fn raw(&mut self, write: impl FnOnce(&mut Self) -> io::Result<()>) {
+        if self.is_closed || self.is_quiet {
+            return;
+        }
+        if let Err(error) = write(self) {
+            self.is_closed = true;
+            self.failed = (error.kind() != io::ErrorKind::BrokenPipe).then_some(error);
+        }
+    }
+
+    fn write(&mut self, log: usize, chunk: &[u8]) -> io::Result<()> {
+        let has_printed = std::mem::replace(&mut self.has_printed, true);
+        let is_other = self.last_log.replace(log) != Some(log);
+        let header = self.names.get(log).filter(|_| is_other).map(|name| {
+            let name = escape(name, Place::Name, self.style.charset());
+            match self.output {
+                CardOutput::Card | CardOutput::SideBySide | CardOutput::Stat => format!("==> {name} <==\n"),
+                CardOutput::Patch => format!("# {name}\n"),
+                CardOutput::Json | CardOutput::Html | CardOutput::Markdown => String::new(),
+            }
+        });
+        let has_gap = match self.output {
+            CardOutput::Card | CardOutput::SideBySide => true,
+            CardOutput::Stat => header.is_some(),
+            CardOutput::Patch | CardOutput::Json | CardOutput::Html | CardOutput::Markdown => false,
+        };
+        if has_printed && has_gap {
+            writeln!(self.out)?;
+        }
+        self.out.write_all(header.unwrap_or_default().as_bytes())?;
+        self.out.write_all(chunk)
+    }
+
+    /// Ends the printing.
+    pub fn finish(mut self) -> Result<(), Fail> {
+        self.raw(|printer| {
+            let together = Arc::clone(&printer.together);
+            together.sheet().finish(&mut printer.out)
+        });
+        self.flush();
+        // What is still buffered after a closed pipe has no reader.
+        let _ = self.out.into_parts();
+        match self.failed {
+            Some(error) => Err(Fail::io("write", Path::new("standard output"), &error)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Prints cards that come from no log, one by one.
+pub struct CardPrinter {
+    output: CardOutput,
+    style: Style,
+    printer: Printer,
+    /// The card of the one table of counts.
+    counted: Option<Card>,
+}
+
+impl CardPrinter {
+    /// Returns a printer to stdout; a page has the title.
+    pub fn new(console: &Console, output: CardOutput, title: String) -> Self {
+        let printer = Printer::new(console, output, Vec::new(), Together::new(output, title));
+        CardPrinter { output, style: style_of(console, output), printer, counted: None }
+    }
+
+    /// Prints a card; after a failure nothing more. Counts wait for the end.
+    pub fn card(&mut self, card: Card) {
+        if self.output == CardOutput::Stat {
+            match &mut self.counted {
+                Some(counted) => counted.files.extend(card.files),
+                None => self.counted = Some(card),
+            }
+            return;
+        }
+        let mut view = View::new(self.output, self.style, None, Arc::clone(&self.printer.together));
+        view.card(card, None);
+        self.printer.print(0, &view.take());
+        if self.output == CardOutput::Json {
+            self.printer.flush();
         }
     }
 
     /// Prints what is no card; after a failure nothing more.
     pub fn raw(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
-        if !self.closed {
-            let written = write(&mut self.out);
-            self.note_failure(written);
-        }
+        self.printer.raw(|printer| write(&mut printer.out));
     }
 
     /// Tells whether nothing more will be printed.
     pub fn is_closed(&self) -> bool {
-        self.closed
-    }
-
-    fn note_failure(&mut self, written: io::Result<()>) {
-        if let Err(error) = written {
-            self.closed = true;
-            self.failed = (error.kind() != io::ErrorKind::BrokenPipe).then_some(error);
-        }
-    }
-
-    fn write(&mut self, card: &Card) -> io::Result<()> {
-        match self.output {
-            CardOutput::Card | CardOutput::SideBySide => {
-                if std::mem::replace(&mut self.has_printed, true) {
-                    writeln!(self.out)?;
-                }
-                terminal::card(&mut self.out, card, &self.style)
-            }
-            CardOutput::Html | CardOutput::Markdown => self.write_on_sheet(card),
-            CardOutput::Json => {
-                json::line(&mut self.out, card)?;
-                self.out.flush()
-            }
-            CardOutput::Stat => stat::card(&mut self.out, card, self.style.width, self.style.charset()),
-            CardOutput::Patch => {
-                for note in patch::card(&mut self.out, card)? {
-                    self.console.note(&note);
-                }
-                Ok(())
-            }
-        }
-    }
-
-    fn write_on_sheet(&mut self, card: &Card) -> io::Result<()> {
-        match &mut self.sheet {
-            Sheet::None => Ok(()),
-            Sheet::Page(page) => {
-                if page.is_none() {
-                    *page = Some(html::Page::begin(&mut self.out, &self.title)?);
-                }
-                page.as_mut().map_or(Ok(()), |page| page.card(&mut self.out, card))
-            }
-            Sheet::Document(document) => document.card(&mut self.out, card),
-        }
-    }
-
-    fn finish_sheet(&mut self) -> io::Result<()> {
-        match std::mem::replace(&mut self.sheet, Sheet::None) {
-            Sheet::None => Ok(()),
-            Sheet::Page(page) => {
-                let page = match page {
-                    Some(page) => page,
-                    None => html::Page::begin(&mut self.out, &self.title)?,
-                };
-                page.finish(&mut self.out)
-            }
-            Sheet::Document(document) => document.finish(&mut self.out),
-        }
+        self.printer.is_closed() || self.printer.is_quiet
     }
 
     /// Ends the printing.
     pub fn finish(mut self) -> Result<(), Fail> {
-        if !self.closed {
-            let written = self.finish_sheet();
-            self.note_failure(written);
+        if let Some(card) = self.counted.take() {
+            let style = self.style;
+            self.raw(|out| stat::card(out, &card, style.width, style.charset()));
         }
-        let flushed = if self.closed { Ok(()) } else { self.out.flush() };
-        let failed =
-            self.failed.take().or(flushed.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe));
-        // What is still buffered after a closed pipe has no reader.
-        let _ = self.out.into_parts();
-        match failed {
-            Some(error) => Err(Fail::io("write", Path::new("standard output"), &error)),
-            None => Ok(()),
-        }
+        self.printer.finish()
     }
 }

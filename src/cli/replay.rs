@@ -1,15 +1,24 @@
 //! `replay`: stored session logs to cards. Opens the logs and nothing else.
+//!
+//! Several logs are read at once and printed in the order in which they are named: a log that is ahead of its turn
+//! waits with a few blocks drawn.
 
 use std::io;
 use std::io::Read;
 use std::path::Path;
-
-use globset::Glob;
-use globset::GlobMatcher;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc;
 
 use crate::disk::input::Blocks;
+use crate::disk::input::length_of;
+use crate::render::style::Style;
 use crate::report::Card;
-use crate::report::CardStatus;
 use crate::report::Code;
 use crate::report::Problem;
 use crate::session::Replay;
@@ -23,89 +32,310 @@ use super::args::CardOutput;
 use super::args::ReplayArgs;
 use super::exit::Exit;
 use super::fail::Fail;
-use super::printer::CardPrinter;
+use super::filter::Filter;
+use super::printer::Printer;
+use super::printer::Together;
+use super::printer::View;
+use super::printer::style_of;
+use super::progress::Progress;
 use super::streams::Console;
 use super::streams::no_input;
 use super::streams::stdin_is_terminal;
+use super::watch;
+
+/// So many logs are read at once, if the machine has the processors.
+const WORKERS_CAP: usize = 8;
+
+/// So many chunks of a log wait for their turn; then its reader waits.
+const QUEUED_CHUNKS: usize = 2;
 
 /// Runs the command.
 pub fn run(args: &ReplayArgs, console: &Console) -> Result<Exit, Fail> {
-    let filter = Filter::new(args)?;
-    let format = match args.format.as_str() {
-        "auto" => None,
-        name => Some(Format::from_name(name).ok_or_else(|| unknown_format(name))?),
-    };
-    let output = if console.is_json { CardOutput::Json } else { args.output };
-    let mut is_understood = true;
-    let stdin = [Path::new("-").to_owned()];
-    let logs = if args.logs.is_empty() { &stdin[..] } else { &args.logs[..] };
-    let names: Vec<_> = logs.iter().map(|log| log.to_string_lossy()).collect();
-    let title = if args.logs.is_empty() { "session log".to_owned() } else { names.join(", ") };
-    let mut printer = CardPrinter::new(console, output, title);
-    for path in logs {
-        let summary = if path == Path::new("-") {
-            if stdin_is_terminal() {
-                return Err(no_input("log"));
-            }
-            replay(Blocks::over(io::stdin()), Path::new("standard input"), format, &filter, &mut printer)?
-        } else {
-            let blocks = Blocks::open(path).map_err(|error| Fail::io("read", path, &error))?;
-            replay(blocks, path, format, &filter, &mut printer)?
-        };
-        is_understood &= tell(&summary, path, console);
-        if printer.is_closed() {
-            break;
-        }
+    let task = Arc::new(Task::new(args, console)?);
+    if task.logs.iter().any(|log| is_stdin(log)) && stdin_is_terminal() {
+        return Err(no_input("log"));
     }
-    printer.finish()?;
-    Ok(if args.strict && !is_understood { Exit::Refused } else { Exit::Done })
+    if args.follow {
+        return watch::run(&task, args, console);
+    }
+    replay(&task, args, console)
 }
 
-fn replay<R: Read>(
-    mut blocks: Blocks<R>,
-    path: &Path,
-    format: Option<Format>,
-    filter: &Filter,
-    printer: &mut CardPrinter<'_>,
-) -> Result<ReplaySummary, Fail> {
-    let failed = |error: io::Error| Fail::io("read", path, &error);
-    let mut replay = Replay::new(ReplayOptions { format, ..ReplayOptions::default() });
-    let mut emit = |card: Card| {
-        if filter.wants(&card) {
-            printer.card(&card);
+/// Tells whether a name stands for standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// What is done with each log.
+#[derive(Debug)]
+pub struct Task {
+    /// The logs as they were named.
+    pub logs: Vec<PathBuf>,
+    /// The format that the user names.
+    pub format: Option<Format>,
+    output: CardOutput,
+    style: Style,
+    filter: Filter,
+    together: Arc<Together>,
+    /// The next log to read.
+    next: AtomicUsize,
+    /// How much was read of all logs.
+    read_bytes: AtomicU64,
+}
+
+impl Task {
+    fn new(args: &ReplayArgs, console: &Console) -> Result<Self, Fail> {
+        let output = if console.is_json { CardOutput::Json } else { args.output };
+        let logs = if args.logs.is_empty() { vec![PathBuf::from("-")] } else { args.logs.clone() };
+        if logs.iter().filter(|log| is_stdin(log)).count() > 1 {
+            return Err(Fail::usage("standard input can be read only once: name - once"));
         }
+        let names: Vec<_> = logs.iter().map(|log| log.to_string_lossy()).collect();
+        let title = if args.logs.is_empty() { "session log".to_owned() } else { names.join(", ") };
+        Ok(Task {
+            together: Together::new(output, title),
+            logs,
+            format: Format::from_name(&args.format),
+            output,
+            style: style_of(console, output),
+            filter: Filter::new(args)?,
+            next: AtomicUsize::new(0),
+            read_bytes: AtomicU64::new(0),
+        })
+    }
+
+    /// Returns what a reader calls a log.
+    pub fn name(&self, log: usize) -> String {
+        match self.logs.get(log) {
+            Some(path) if !is_stdin(path) => path.display().to_string(),
+            _ => "standard input".to_owned(),
+        }
+    }
+
+    /// Returns a view for a log.
+    pub fn view(&self, log: usize) -> View {
+        let name = (self.logs.len() > 1).then(|| self.name(log));
+        View::new(self.output, self.style, name, Arc::clone(&self.together))
+    }
+
+    /// Returns the printer for all of them.
+    pub fn printer(&self, console: &Console) -> Printer {
+        let several = self.logs.len() > 1;
+        let names =
+            if several { (0..self.logs.len()).map(|log| self.name(log)).collect() } else { Vec::new() };
+        Printer::new(console, self.output, names, Arc::clone(&self.together))
+    }
+
+    /// Draws a card, if it is wanted.
+    pub fn draw(&self, card: Card, root: Option<&str>, view: &mut View) {
+        if self.filter.wants(&card, root) {
+            view.card(card, root);
+        }
+    }
+
+    /// Returns the replay of a log, at its beginning.
+    pub fn replay(&self) -> Replay {
+        Replay::new(ReplayOptions { format: self.format, ..ReplayOptions::default() })
+    }
+
+    /// Gives a log its next bytes, and draws the cards that come of them.
+    pub fn push(&self, replay: &mut Replay, block: &[u8], view: &mut View) {
+        let mut cards = Vec::new();
+        replay.push(block, &mut |card| cards.push(card));
+        cards.into_iter().for_each(|card| self.draw(card, replay.folder(), view));
+    }
+
+    /// Draws what has come of a log that may be too short to tell its format by its length alone.
+    pub fn settle(&self, replay: &mut Replay, view: &mut View) {
+        let mut cards = Vec::new();
+        replay.settle(&mut |card| cards.push(card));
+        cards.into_iter().for_each(|card| self.draw(card, replay.folder(), view));
+    }
+
+    /// Ends a log, and draws the cards of the calls without a result.
+    pub fn finish(&self, mut replay: Replay, view: &mut View) -> Result<ReplaySummary, ReplayError> {
+        self.settle(&mut replay, view);
+        let root = replay.folder().map(str::to_owned);
+        replay.finish(&mut |card| self.draw(card, root.as_deref(), view))
+    }
+}
+
+/// What a reader of logs says.
+enum Message {
+    /// The next of what is drawn.
+    Chunk(Vec<u8>),
+    /// The log is over.
+    End(Result<ReplaySummary, Fail>, usize),
+}
+
+fn replay(task: &Arc<Task>, args: &ReplayArgs, console: &Console) -> Result<Exit, Fail> {
+    let total = task.logs.iter().map(|log| length_of(log)).sum();
+    let mut progress = Progress::new(console, total);
+    let mut printer = task.printer(console);
+    let mut verdict = Verdict::default();
+    for (log, messages) in start(task).into_iter().enumerate() {
+        loop {
+            let message = match progress.interval() {
+                Some(interval) => messages.recv_timeout(interval),
+                None => messages.recv().map_err(|_| mpsc::RecvTimeoutError::Disconnected),
+            };
+            match message {
+                Ok(Message::Chunk(chunk)) => {
+                    progress.clear();
+                    printer.print(log, &chunk);
+                    printer.flush();
+                    if printer.is_closed() {
+                        printer.finish()?;
+                        return Ok(verdict.exit(args));
+                    }
+                }
+                Ok(Message::End(result, lost)) => {
+                    progress.clear();
+                    verdict.take(result, lost, &task.name(log), console);
+                    break;
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+            progress.show(task.read_bytes.load(Ordering::Relaxed));
+        }
+    }
+    progress.clear();
+    printer.finish()?;
+    Ok(verdict.exit(args))
+}
+
+/// Starts the readers; returns what each log's reader will say.
+fn start(task: &Arc<Task>) -> Vec<mpsc::Receiver<Message>> {
+    let (senders, receivers): (Vec<_>, Vec<_>) = task
+        .logs
+        .iter()
+        .map(|_| {
+            let (sender, receiver) = mpsc::sync_channel(QUEUED_CHUNKS);
+            (Mutex::new(Some(sender)), receiver)
+        })
+        .unzip();
+    let processors = match task.output {
+        // What may stand in a patch depends on what stands before it, and the cards of a page are numbered.
+        CardOutput::Patch | CardOutput::Html | CardOutput::Markdown => 1,
+        _ => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
+    let senders = Arc::new(senders);
+    for _ in 0..processors.min(WORKERS_CAP).min(task.logs.len()) {
+        let (task, senders) = (Arc::clone(task), Arc::clone(&senders));
+        std::thread::spawn(move || {
+            // In their order, so that the log whose turn it is to be printed always has a reader.
+            loop {
+                let log = task.next.fetch_add(1, Ordering::Relaxed);
+                let Some(sender) = senders.get(log) else { return };
+                let sender = sender.lock().unwrap_or_else(PoisonError::into_inner).take();
+                if let Some(sender) = sender {
+                    read(&task, log, &sender);
+                }
+            }
+        });
+    }
+    receivers
+}
+
+/// Reads one log to its end; what it says is not heard if nobody reads the output any more.
+fn read(task: &Task, log: usize, sender: &mpsc::SyncSender<Message>) {
+    let mut view = task.view(log);
+    let result = read_blocks(task, log, &mut view, sender);
+    // After a failure too: what was read before it is shown.
+    if result.is_ok() || view.has_cards() {
+        view.end();
+    }
+    let _ = sender.send(Message::Chunk(view.take()));
+    let _ = sender.send(Message::End(result, view.lost()));
+}
+
+fn read_blocks(
+    task: &Task,
+    log: usize,
+    view: &mut View,
+    sender: &mpsc::SyncSender<Message>,
+) -> Result<ReplaySummary, Fail> {
+    let path = &task.logs[log];
+    let failed = |error: io::Error| Fail::io("read", Path::new(&task.name(log)), &error);
+    let reader: Box<dyn Read> = if is_stdin(path) {
+        Box::new(io::stdin())
+    } else {
+        Box::new(crate::disk::input::open_file(path).map_err(failed)?)
+    };
+    let mut blocks = Blocks::over(reader);
+    let mut replay = task.replay();
     while !replay.is_over()
         && let Some(block) = blocks.next_block().map_err(failed)?
     {
-        replay.push(block, &mut emit);
+        task.push(&mut replay, block, view);
+        task.read_bytes.fetch_add(block.len() as u64, Ordering::Relaxed);
+        if view.length_bytes() > 0 && sender.send(Message::Chunk(view.take())).is_err() {
+            return Ok(ReplaySummary::default());
+        }
     }
-    replay.finish(&mut emit).map_err(|error| no_log(path, &error))
+    task.finish(replay, view).map_err(|error| no_log(&task.name(log), &error))
 }
 
-fn no_log(path: &Path, error: &ReplayError) -> Fail {
-    let problem = Problem::new(Code::Malformed, format!("{}: {error}", path.display()));
+/// Says that an input is no log, and what was looked for.
+pub fn no_log(name: &str, error: &ReplayError) -> Fail {
+    let problem = Problem::new(Code::Malformed, format!("{name}: {error}"));
     Fail::new(match error {
         ReplayError::Detect(DetectError::Sqlite) => problem.with_hint(
             "export the session as JSON first, e.g. 'opencode export SESSION > log.json', then replay that",
         ),
         ReplayError::Detect(_) => {
-            problem.with_hint(format!("looked for {}; --format names the format", format_names()))
+            let names = Format::ALL.map(Format::name).join(", ");
+            problem.with_hint(format!("looked for {names}; --format names the format"))
         }
         _ => problem,
     })
 }
 
-fn format_names() -> String {
-    Format::ALL.map(Format::name).join(", ")
+/// What all logs together come to.
+#[derive(Debug, Default)]
+pub struct Verdict {
+    is_not_understood: bool,
+    lost: usize,
+    failed: bool,
 }
 
-fn unknown_format(name: &str) -> Fail {
-    Fail::usage(format!("unknown log format '{name}': there are auto, {}", format_names()))
+impl Verdict {
+    /// Takes how a log ended, and says what a reader should know of it.
+    pub fn take(&mut self, result: Result<ReplaySummary, Fail>, lost: usize, name: &str, console: &Console) {
+        match result {
+            Ok(summary) => self.is_not_understood |= !tell(&summary, name, console),
+            Err(fail) => {
+                console.fail(&fail);
+                self.failed = true;
+            }
+        }
+        self.lose(lost, name, console);
+    }
+
+    /// Takes how many changes a patch of a log lacks.
+    pub fn lose(&mut self, lost: usize, name: &str, console: &Console) {
+        self.lost += lost;
+        if lost > 0 {
+            let (changes, are) = if lost == 1 { ("change", "is") } else { ("changes", "are") };
+            console.note(&format!("{name}: {lost} {changes} {are} not in the patch; comments in it say why"));
+        }
+    }
+
+    /// Returns how the run ends.
+    pub fn exit(&self, args: &ReplayArgs) -> Exit {
+        if self.failed {
+            Exit::Trouble
+        } else if self.lost > 0 || args.strict && self.is_not_understood {
+            Exit::Refused
+        } else {
+            Exit::Done
+        }
+    }
 }
 
 /// Says what a log held beside its cards; returns whether all of it was understood.
-fn tell(summary: &ReplaySummary, path: &Path, console: &Console) -> bool {
+pub fn tell(summary: &ReplaySummary, name: &str, console: &Console) -> bool {
     let mut notes: Vec<String> = summary.notes.clone();
     let mut count = |count: usize, one: &str, many: &str| {
         if count > 0 {
@@ -136,64 +366,8 @@ fn tell(summary: &ReplaySummary, path: &Path, console: &Console) -> bool {
     }
     notes.extend(summary.damage.as_ref().map(ToString::to_string));
     for note in notes {
-        console.note(&format!("{}: {note}", path.display()));
+        console.note(&format!("{name}: {note}"));
     }
     let is_torn = summary.torn_line.is_some() || summary.damage.is_some();
     summary.unknown_events == 0 && summary.skipped_long == 0 && summary.bad_line_count == 0 && !is_torn
-}
-
-/// Which cards are drawn.
-struct Filter {
-    path: Option<GlobMatcher>,
-    status: Option<CardStatus>,
-    tool: Option<String>,
-    call: Option<String>,
-    turns: Option<super::args::Turns>,
-}
-
-impl Filter {
-    fn new(args: &ReplayArgs) -> Result<Self, Fail> {
-        let path = match &args.path {
-            None => None,
-            Some(glob) => Some(
-                Glob::new(glob).map_err(|error| Fail::usage(format!("--path: {error}")))?.compile_matcher(),
-            ),
-        };
-        let status = match &args.status {
-            None => None,
-            Some(name) => Some(status(name).ok_or_else(|| {
-                Fail::usage(format!(
-                    "unknown status '{name}': there are applied, partial, failed, rejected, held and unknown"
-                ))
-            })?),
-        };
-        Ok(Filter { path, status, tool: args.tool.clone(), call: args.call.clone(), turns: args.turn })
-    }
-
-    fn wants(&self, card: &Card) -> bool {
-        let by_path = |glob: &GlobMatcher| {
-            card.files.iter().any(|file| {
-                glob.is_match(&file.path) || file.from.as_ref().is_some_and(|from| glob.is_match(from))
-            })
-        };
-        self.path.as_ref().is_none_or(by_path)
-            && self.status.is_none_or(|status| status == card.status)
-            && self.tool.as_ref().is_none_or(|tool| *tool == card.source.tool)
-            && self.call.as_ref().is_none_or(|call| card.source.call_id.as_ref() == Some(call))
-            && self.turns.is_none_or(|turns| {
-                card.source.turn.is_some_and(|turn| (turns.first..=turns.last).contains(&turn))
-            })
-    }
-}
-
-fn status(name: &str) -> Option<CardStatus> {
-    Some(match name {
-        "applied" => CardStatus::Applied,
-        "partial" => CardStatus::Partial,
-        "failed" => CardStatus::Failed,
-        "rejected" => CardStatus::Rejected,
-        "held" => CardStatus::Held,
-        "unknown" => CardStatus::Unknown,
-        _ => return None,
-    })
 }

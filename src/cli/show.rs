@@ -46,7 +46,7 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
             .first()
             .map(|file| format!("{} {}", operation_word(file.operation), file.path))
             .unwrap_or_default();
-        printer.card(&Card {
+        printer.card(Card {
             schema: CardSchema::V1,
             card: CardKind::Diff,
             title,

@@ -7,6 +7,10 @@ use std::io::Read;
 use std::io::Write;
 use std::path::Path;
 
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
+use rustix::event::Timespec;
+use rustix::event::poll;
 use serde::Serialize;
 
 use crate::disk::input::read_file;
@@ -39,6 +43,13 @@ impl Console {
     pub fn new(globals: &Globals) -> Self {
         let (out_style, error_style) = environment::styles(globals);
         Console { out_style, error_style, is_json: globals.json, is_quiet: globals.quiet }
+    }
+
+    /// Returns a console that prints nothing but errors.
+    #[cfg(test)]
+    pub fn silent() -> Self {
+        let style = Style::plain(80);
+        Console { out_style: style, error_style: style, is_json: false, is_quiet: true }
     }
 
     /// Prints a failure: as JSON on stdout where JSON was asked for, else on stderr. Returns the exit status.
@@ -113,6 +124,15 @@ fn read_stdin(what: &str) -> Result<Vec<u8>, Fail> {
 /// Says that nothing was given where something is needed.
 pub fn no_input(what: &str) -> Fail {
     Fail::usage(format!("no {what}: name a file, or pipe it to standard input"))
+}
+
+/// Tells whether nobody reads standard output any more. Only a failing write would tell it else, and one may not come.
+pub fn stdout_is_closed() -> bool {
+    let stdout = io::stdout();
+    let mut descriptors = [PollFd::new(&stdout, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let asked = poll(&mut descriptors, Some(&now));
+    asked.is_ok() && descriptors[0].revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL)
 }
 
 /// Tells whether standard input is a terminal, so that nothing will come of it by itself.

@@ -11,7 +11,6 @@ use std::fs::File;
 use std::fs::Metadata;
 use std::fs::OpenOptions;
 use std::io;
-use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::fs::OpenOptionsExt;
@@ -20,8 +19,9 @@ use std::path::PathBuf;
 
 use super::input::BLOCK_BYTES;
 
-/// How many bytes before the place that was read up to are remembered, to see that they are still there.
-const TAIL_BYTES: usize = 256;
+/// How many of the first bytes, and of those before the place that was read up to, are remembered, to see that they are
+/// still there.
+const REMEMBERED_BYTES: usize = 256;
 
 /// What can be told of a file without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +92,9 @@ struct Open {
     identity: (u64, u64),
     offset_bytes: u64,
     modified: (i64, i64),
-    /// The bytes before the offset, at most [`TAIL_BYTES`].
+    /// The first bytes, at most [`REMEMBERED_BYTES`].
+    head: Vec<u8>,
+    /// The bytes before the offset, at most as many.
     tail: Vec<u8>,
 }
 
@@ -101,7 +103,8 @@ struct Open {
 enum Step {
     Begin,
     Opening,
-    Comparing,
+    ComparingHead,
+    ComparingTail,
     /// The path leads to the file that is read, or nowhere, or to another file that is to be opened next.
     Reading(Then),
     Resting,
@@ -141,7 +144,7 @@ impl Follower {
     }
 
     /// Returns what is to be done next.
-    pub fn next(&mut self) -> Act {
+    pub fn next_act(&mut self) -> Act {
         if let Some(change) = self.told.pop_front() {
             return Act::Tell(change);
         }
@@ -149,7 +152,8 @@ impl Follower {
             (Step::Resting, _) => Act::Rest,
             (Step::Opening, _) | (_, None) => Act::Open,
             (Step::Begin, Some(_)) => Act::Stamp,
-            (Step::Comparing, Some(open)) => Act::Compare {
+            (Step::ComparingHead, Some(open)) => Act::Compare { offset_bytes: 0, length: open.head.len() },
+            (Step::ComparingTail, Some(open)) => Act::Compare {
                 offset_bytes: open.offset_bytes - open.tail.len() as u64,
                 length: open.tail.len(),
             },
@@ -181,18 +185,18 @@ impl Follower {
             self.restart();
         } else if is_changed && !open.tail.is_empty() {
             // A file that was emptied and has grown beyond the place since is no shorter: only its bytes tell.
-            self.step = Step::Comparing;
+            self.step = Step::ComparingHead;
         } else {
             self.step = Step::Reading(self.then);
         }
     }
 
-    /// Takes the bytes that stand where those that were read last stood.
+    /// Takes the bytes that stand where those stood that are remembered.
     pub fn compared(&mut self, bytes: &[u8]) {
-        if self.open.as_ref().is_some_and(|open| open.tail == bytes) {
-            self.step = Step::Reading(self.then);
-        } else {
-            self.restart();
+        match (self.step, &self.open) {
+            (Step::ComparingHead, Some(open)) if open.head == bytes => self.step = Step::ComparingTail,
+            (Step::ComparingTail, Some(open)) if open.tail == bytes => self.step = Step::Reading(self.then),
+            _ => self.restart(),
         }
     }
 
@@ -207,8 +211,10 @@ impl Follower {
             return;
         }
         open.offset_bytes += bytes.len() as u64;
-        let kept = &bytes[bytes.len().saturating_sub(TAIL_BYTES)..];
-        let excess = (open.tail.len() + kept.len()).saturating_sub(TAIL_BYTES);
+        let room = REMEMBERED_BYTES - open.head.len();
+        open.head.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let kept = &bytes[bytes.len().saturating_sub(REMEMBERED_BYTES)..];
+        let excess = (open.tail.len() + kept.len()).saturating_sub(REMEMBERED_BYTES);
         open.tail.drain(..excess);
         open.tail.extend_from_slice(kept);
     }
@@ -226,6 +232,7 @@ impl Follower {
             identity: stamp.identity,
             offset_bytes: 0,
             modified: stamp.modified,
+            head: Vec::new(),
             tail: Vec::new(),
         });
         self.step = Step::Reading(Then::Rest);
@@ -242,6 +249,7 @@ impl Follower {
     fn restart(&mut self) {
         if let Some(open) = &mut self.open {
             open.offset_bytes = 0;
+            open.head.clear();
             open.tail.clear();
         }
         self.told.push_back(Change::Restarted);
@@ -282,7 +290,7 @@ impl FollowedFile {
         self.follower.look();
         let mut left = limit_bytes;
         loop {
-            match self.follower.next() {
+            match self.follower.next_act() {
                 Act::Rest => return Ok(false),
                 Act::Tell(change) => take(Found::Change(change)),
                 Act::Open => match open_regular(&self.path) {
@@ -423,7 +431,9 @@ mod tests {
 
         fn write(&mut self, number: Option<u64>, keep: bool, text: &str) {
             self.clock += 1;
-            let Some((bytes, modified)) = number.and_then(|number| self.files.get_mut(&number)) else { return };
+            let Some((bytes, modified)) = number.and_then(|number| self.files.get_mut(&number)) else {
+                return;
+            };
             if !keep {
                 bytes.clear();
             }
@@ -439,7 +449,7 @@ mod tests {
         fn look(&mut self, follower: &mut Follower, block: usize, heard: &mut Heard) {
             follower.look();
             loop {
-                match follower.next() {
+                match follower.next_act() {
                     Act::Rest => return,
                     Act::Tell(change) => heard.take(&Found::Change(change)),
                     Act::Open => match self.path {
@@ -616,7 +626,10 @@ mod tests {
         let mut look = |parts: &[&str], changes: &[Change]| {
             let mut heard = Heard::default();
             assert!(!log.look(1 << 20, &mut |found| heard.take(&found)).unwrap());
-            assert_eq!((heard.parts, heard.changes), (parts.iter().map(|part| (*part).to_owned()).collect(), changes.to_vec()));
+            assert_eq!(
+                (heard.parts, heard.changes),
+                (parts.iter().map(|part| (*part).to_owned()).collect(), changes.to_vec())
+            );
         };
         let append = |name: &str, text: &str| {
             let file = OpenOptions::new().append(true).create(true).open(folder.path().join(name));

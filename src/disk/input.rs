@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::io::Read;
 use std::path::Path;
+use std::path::PathBuf;
 
 /// How much of a large input is read at a time.
 pub const BLOCK_BYTES: usize = 1024 * 1024;
@@ -20,9 +21,27 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
+/// Opens a file to read.
+///
+/// # Errors
+/// What the system says; the caller adds the path.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Returns the length of a regular file in bytes; of nothing else is it known.
+pub fn length_of(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len())
+}
+
 /// Tells whether something that is read once only stands at a path, such as a pipe.
 pub fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+/// Returns where a path leads to, through all links; nothing if it leads nowhere.
+pub fn real_path(path: &Path) -> Option<PathBuf> {
+    std::fs::canonicalize(path).ok()
 }
 
 /// Creates a file to write, or empties the one that is there.

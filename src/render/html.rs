@@ -24,7 +24,7 @@ use super::lines::Hidden;
 use super::lines::LineView;
 use super::moved;
 use super::moved::moved_words;
-use super::patch;
+use super::patch::SessionPatch;
 use super::view::Counts;
 use super::view::FileView;
 use super::view::Tone;
@@ -295,13 +295,10 @@ fn write_line(out: &mut dyn Write, line: &LineView<'_>, has_numbers: bool) -> io
 /// Puts the card's patch in, to be copied, where it is whole, small, and can be copied without being led astray.
 fn write_patch(out: &mut dyn Write, card: &Card) -> io::Result<()> {
     let mut bytes = Vec::new();
-    let left_out = patch::card(&mut bytes, card)?;
+    let lost = SessionPatch::default().card(&mut bytes, card, card.source.folder.as_deref())?;
     let Ok(patch) = String::from_utf8(bytes) else { return Ok(()) };
     let is_unseen = |scalar: char| is_hidden(scalar) && !matches!(scalar, '\n' | '\t');
-    if patch.is_empty()
-        || !left_out.is_empty()
-        || patch.len() > LIMIT_PATCH_BYTES
-        || patch.contains(is_unseen)
+    if lost > 0 || !patch.starts_with("diff ") || patch.len() > LIMIT_PATCH_BYTES || patch.contains(is_unseen)
     {
         return Ok(());
     }

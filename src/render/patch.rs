@@ -1,13 +1,17 @@
 //! A card as a patch that `git apply` takes.
 //!
 //! Only what is known is written: a file edit without line numbers, of unknown line endings or with unrecorded
-//! content is left out, and a note says so. Nothing is escaped here but names, in git's own way: a patch is bytes.
+//! content is left out, and a comment says so. In sections nothing is escaped but names, in git's own way: a patch is
+//! bytes. The patches of a session's cards, one after the other, are one patch of the tree before the session.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
 use std::io::Write;
 
+use super::escape::Charset;
+use super::escape::Place;
+use super::escape::escape;
 use super::git_header::Change;
 use super::git_header::Header;
 use super::git_header::NO_NEWLINE;
@@ -23,60 +27,147 @@ use crate::report::EolName;
 use crate::report::FileDiff;
 use crate::report::Operation;
 use crate::report::Recorded;
-use crate::text::Charset;
+use crate::text::Charset as FileCharset;
+use crate::text::path::within;
 
 /// The mode that a file gets where none is recorded.
 const USUAL_MODE: &str = "100644";
+const UNNAMABLE: &str = "its path can't be written in a patch";
 const ENDINGS_CHANGE: &str = "its line endings change, and hunks do not show all lines that do";
 
-/// Writes the changes of a card as a git patch; returns a note for each file that had to be left out.
-///
-/// All hunks of one file are one section. The notes are raw text: they hold paths and have to be escaped before they
-/// are shown.
-///
-/// # Errors
-/// What the writer says.
-pub fn card(out: &mut dyn Write, card: &Card) -> io::Result<Vec<String>> {
-    let mut notes = Vec::new();
-    let mut seen = HashSet::new();
-    for file in &card.files {
-        let mut left_out = |why: &str| notes.push(format!("{}: not in the patch: {why}", file.path));
-        if let Some(why) = refusal(file.status.unwrap_or(card.status)) {
-            left_out(why);
-            continue;
-        }
-        if !seen.insert(file.path.as_str()) {
-            left_out("an earlier edit of the same path is in the same card");
-            continue;
-        }
-        let diffs: Vec<&FileDiff> = card.diffs.iter().filter(|diff| diff.path == file.path).collect();
-        match section(file, &diffs) {
-            Ok(bytes) => out.write_all(&bytes)?,
-            Err(why) => left_out(why),
-        }
-    }
-    let named = |diff: &&FileDiff| card.files.iter().any(|file| file.path == diff.path);
-    if card.diffs.iter().any(|diff| !named(&diff)) {
-        notes.push("not in the patch: hunks of a file that the card does not name".to_string());
-    }
-    Ok(notes)
+/// The patch of a session, card after card.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionPatch {
+    /// The names of files that sections have changed.
+    changed: HashSet<String>,
+    /// The names of files that are not there when git comes to them, since what made them had to be left out.
+    absent: HashSet<String>,
 }
 
-/// An unknown status is no refusal: what was asked for is still a change.
-fn refusal(status: CardStatus) -> Option<&'static str> {
-    match status {
-        CardStatus::Applied | CardStatus::Partial | CardStatus::Unknown => None,
-        CardStatus::Failed => Some("the call failed"),
-        CardStatus::Rejected => Some("the call was rejected"),
-        CardStatus::Held => Some("the call is held for review"),
+impl SessionPatch {
+    /// Writes the changes of the next card as a git patch; returns how many had to be left out because too little of
+    /// them is recorded, or because git can't be told of them.
+    ///
+    /// All hunks of one file are one section. What is left out has a comment in its place, which git passes over: also
+    /// a change that was not made, which is no loss. Paths become relative to `root`, the folder of the session; a file
+    /// that does not lie in it is left out.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn card(&mut self, out: &mut dyn Write, card: &Card, root: Option<&str>) -> io::Result<usize> {
+        let mut lost = 0;
+        for part in self.parts(card, root) {
+            match part {
+                Part::Section(bytes) => out.write_all(&bytes)?,
+                Part::LeftOut { what, why, is_lost } => {
+                    let text =
+                        format!("{what}: not in the patch: {why} (line {} of the log)", card.source.line);
+                    writeln!(out, "# {}", escape(&text, Place::Name, Charset::Unicode))?;
+                    lost += usize::from(is_lost);
+                }
+            }
+        }
+        Ok(lost)
     }
+
+    fn parts(&mut self, card: &Card, root: Option<&str>) -> Vec<Part> {
+        let mut parts = Vec::with_capacity(card.files.len());
+        let mut seen = HashSet::new();
+        for file in &card.files {
+            let left_out = |why, is_lost| Part::LeftOut { what: file.path.clone(), why, is_lost };
+            let part = if let Some((why, is_lost)) = refusal(card, file.status.unwrap_or(card.status)) {
+                left_out(why, is_lost)
+            } else if seen.insert(file.path.as_str()) {
+                let diffs: Vec<&FileDiff> = card.diffs.iter().filter(|diff| diff.path == file.path).collect();
+                match placed(card, file, root).and_then(|file| self.section(&file, &diffs)) {
+                    Ok(bytes) => Part::Section(bytes),
+                    Err(why) => left_out(why, true),
+                }
+            } else {
+                left_out("an earlier edit of the same path is in the same card", true)
+            };
+            parts.push(part);
+        }
+        let named = |diff: &&FileDiff| card.files.iter().any(|file| file.path == diff.path);
+        if let Some(diff) = card.diffs.iter().find(|diff| !named(diff)) {
+            let why = "the card does not name the file";
+            parts.push(Part::LeftOut { what: diff.path.clone(), why, is_lost: true });
+        }
+        parts
+    }
+
+    /// Returns the section of a file, whose paths are those of the patch.
+    fn section(&mut self, file: &CardFile, diffs: &[&FileDiff]) -> Result<Vec<u8>, &'static str> {
+        let is_moved = matches!(file.operation, Operation::Rename | Operation::Copy);
+        let source = file.from.as_ref().filter(|_| is_moved).unwrap_or(&file.path);
+        let is_made = file.operation == Operation::Create || is_moved;
+        let made = if file.operation != Operation::Create && self.absent.contains(source) {
+            Err("the change that made the file is not in the patch")
+        } else if is_moved && self.changed.contains(source) {
+            // Git reads what is renamed or copied as it was before the whole patch, so the earlier change would be lost.
+            Err("git can't rename or copy a file that the same patch changes before")
+        } else {
+            section(file, diffs)
+        };
+        if made.is_ok() {
+            self.changed.extend([source.clone(), file.path.clone()]);
+        }
+        if made.is_ok() && is_made {
+            self.absent.remove(&file.path);
+        } else if is_made {
+            self.absent.insert(file.path.clone());
+        }
+        made
+    }
+}
+
+/// What stands in a patch for one file of a card.
+#[derive(Debug, PartialEq, Eq)]
+enum Part {
+    Section(Vec<u8>),
+    /// Nothing.
+    LeftOut {
+        what: String,
+        why: &'static str,
+        /// There may have been a change.
+        is_lost: bool,
+    },
+}
+
+/// Returns why a change is not in the patch, and whether it may have been made all the same.
+fn refusal(card: &Card, status: CardStatus) -> Option<(&'static str, bool)> {
+    match status {
+        CardStatus::Applied | CardStatus::Partial => None,
+        CardStatus::Failed => Some(("the call failed", false)),
+        CardStatus::Rejected => Some(("the call was rejected", false)),
+        CardStatus::Held => Some(("the call is held for review", false)),
+        // What was asked for without being a call is still a change.
+        CardStatus::Unknown if card.source.call_id.is_none() => None,
+        CardStatus::Unknown => Some(("no result of the call is recorded", true)),
+    }
+}
+
+/// Returns the file with its paths as the patch names them.
+fn placed(card: &Card, file: &CardFile, root: Option<&str>) -> Result<CardFile, &'static str> {
+    let place = |path: &str| {
+        within(root, card.source.folder.as_deref(), path).ok_or(match root {
+            _ if path.bytes().all(|byte| byte == b'/') => UNNAMABLE,
+            None if path.starts_with('/') => {
+                "its path is absolute, and the log does not say where the session ran"
+            }
+            _ => "it lies outside of the folder of the session",
+        })
+    };
+    let path = place(&file.path)?;
+    let from = file.from.as_deref().map(place).transpose()?;
+    Ok(CardFile { path, from, ..file.clone() })
 }
 
 /// The line endings of the two sides.
 struct Sides {
     old_ending: &'static str,
     new_ending: &'static str,
-    charset: Option<Charset>,
+    charset: Option<FileCharset>,
 }
 
 impl Sides {
@@ -89,14 +180,14 @@ impl Sides {
 }
 
 /// Returns how the lines of a file are encoded, if not in UTF-8.
-fn charset(file: &CardFile) -> Result<Option<Charset>, &'static str> {
+fn charset(file: &CardFile) -> Result<Option<FileCharset>, &'static str> {
     let Some(encoding) = &file.encoding else { return Ok(None) };
     let mut names = encoding.before.iter().chain(&encoding.after);
     let Some(name) = names.next() else { return Ok(None) };
     if names.any(|other| other != name) {
         return Err("its encoding changes");
     }
-    match Charset::for_label(name).filter(|charset| charset.has_ascii()) {
+    match FileCharset::for_label(name).filter(|charset| charset.has_ascii()) {
         Some(charset) => Ok(Some(charset)),
         None => Err("git takes files of its encoding for binary ones"),
     }
@@ -121,7 +212,7 @@ struct Hunk<'a> {
 fn section(file: &CardFile, diffs: &[&FileDiff]) -> Result<Vec<u8>, &'static str> {
     let source = file.from.as_deref().unwrap_or(&file.path);
     if ![source, file.path.as_str()].iter().all(|path| can_be_named(path.as_bytes())) {
-        return Err("its path can't be written in a patch");
+        return Err(UNNAMABLE);
     }
     let hunks = hunks_of(file, diffs)?;
     let header = header(file, source, hunks.is_empty())?;
@@ -342,9 +433,14 @@ mod tests {
     type Tree = BTreeMap<String, Vec<u8>>;
 
     fn render(card: &Card) -> (String, Vec<String>) {
-        let mut out = Vec::new();
-        let notes = super::card(&mut out, card).unwrap();
-        (String::from_utf8(out).unwrap(), notes)
+        let (mut patch, mut notes) = (Vec::new(), Vec::new());
+        for part in SessionPatch::default().parts(card, None) {
+            match part {
+                Part::Section(bytes) => patch.extend_from_slice(&bytes),
+                Part::LeftOut { what, why, .. } => notes.push(format!("{what}: not in the patch: {why}")),
+            }
+        }
+        (String::from_utf8(patch).unwrap(), notes)
     }
 
     fn tree(files: &[(&str, &str)]) -> Tree {
@@ -389,7 +485,7 @@ mod tests {
             fs::write(path, bytes).unwrap();
         }
         let mut patch = Vec::new();
-        assert_eq!(super::card(&mut patch, card).unwrap(), Vec::<String>::new());
+        assert_eq!(SessionPatch::default().card(&mut patch, card, None).unwrap(), 0);
         git_apply(&patch, root.path());
         let patch = String::from_utf8_lossy(&patch).into_owned();
         let mut found = Tree::new();
@@ -613,6 +709,79 @@ mod tests {
             let (patch, notes) = render(&card);
             assert_eq!((patch.as_str(), notes.len()), ("", 1));
         }
+    }
+
+    #[test]
+    fn comments_say_what_is_missing_and_why() {
+        let check = |path: &str, status, folder: Option<&str>, lost: usize, wanted: &str| {
+            let mut value =
+                sample::card(vec![file(path, Operation::Update)], vec![hunk(path, (1, &["a"]), (1, &["b"]))]);
+            value.status = status;
+            value.source.call_id = Some("c".to_string());
+            value.source.folder = folder.map(str::to_string);
+            let (mut out, mut patch) = (Vec::new(), SessionPatch::default());
+            assert_eq!(patch.card(&mut out, &value, folder).unwrap(), lost, "{path}");
+            let text = String::from_utf8(out).unwrap();
+            assert_eq!(text.lines().next().unwrap(), wanted, "{path}");
+        };
+        let applied = CardStatus::Applied;
+        check("/w/src/f", applied, Some("/w"), 0, "diff --git a/src/f b/src/f");
+        check("./f", applied, Some("/w"), 0, "diff --git a/f b/f");
+        check(
+            "f",
+            CardStatus::Failed,
+            Some("/w"),
+            0,
+            "# f: not in the patch: the call failed (line 1 of the log)",
+        );
+        let unknown = "# f: not in the patch: no result of the call is recorded (line 1 of the log)";
+        check("f", CardStatus::Unknown, None, 1, unknown);
+        let outside = "it lies outside of the folder of the session (line 1 of the log)";
+        check("/v/f", applied, Some("/w"), 1, &format!("# /v/f: not in the patch: {outside}"));
+        check("../f", applied, None, 1, &format!("# ../f: not in the patch: {outside}"));
+        // A name must not end its comment.
+        check("/v/f\n+x", applied, Some("/w"), 1, &format!("# /v/f\u{240a}+x: not in the patch: {outside}"));
+        let homeless =
+            "its path is absolute, and the log does not say where the session ran (line 1 of the log)";
+        check("/v/f", applied, None, 1, &format!("# /v/f: not in the patch: {homeless}"));
+    }
+
+    #[test]
+    fn patches_of_a_session_are_one_patch() {
+        let update = |path: &str, diff| sample::card(vec![file(path, Operation::Update)], vec![diff]);
+        let renamed = |from: &str, to: &str, diffs| {
+            let entry = CardFile { from: Some(from.to_string()), ..file(to, Operation::Rename) };
+            sample::card(vec![entry], diffs)
+        };
+        let cards = [
+            update("f", hunk("f", (1, &["a", "b", "c"]), (1, &["a", "x", "y", "c"]))),
+            sample::card(vec![file("new", Operation::Create)], vec![hunk("new", (1, &[]), (1, &["n"]))]),
+            update("f", hunk("f", (3, &["y", "c"]), (3, &["z", "c"]))),
+            update("new", hunk("new", (1, &["n"]), (1, &["n", "m"]))),
+            sample::card(vec![file("gone", Operation::Delete)], vec![hunk("gone", (1, &["g"]), (1, &[]))]),
+            sample::card(vec![file("gone", Operation::Create)], vec![hunk("gone", (1, &[]), (1, &["h"]))]),
+            renamed("old", "moved", vec![hunk("moved", (1, &["o"]), (1, &["o", "k"]))]),
+            update("moved", hunk("moved", (1, &["o", "k"]), (1, &["j", "k"]))),
+        ];
+        let (mut out, mut patch) = (Vec::new(), SessionPatch::default());
+        for value in &cards {
+            assert_eq!(patch.card(&mut out, value, None).unwrap(), 0);
+        }
+        // Git would rename the file that was there before the patch.
+        assert_eq!(patch.card(&mut out, &renamed("f", "g", vec![]), None).unwrap(), 1);
+        let later = update("g", hunk("g", (1, &["a"]), (1, &["b"])));
+        assert_eq!(patch.card(&mut out, &later, None).unwrap(), 1);
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in [("f", "a\nb\nc\n"), ("gone", "g\n"), ("old", "o\n")] {
+            fs::write(root.path().join(name), text).unwrap();
+        }
+        git_apply(&out, root.path());
+        let mut found = Tree::new();
+        read_tree(root.path(), "", &mut found);
+        assert_eq!(
+            found,
+            tree(&[("f", "a\nx\nz\nc\n"), ("gone", "h\n"), ("moved", "j\nk\n"), ("new", "n\nm\n")])
+        );
     }
 
     proptest! {

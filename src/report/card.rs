@@ -89,6 +89,9 @@ pub struct Source {
     /// The folder that the call ran in, verbatim from the log: relative paths of its files start there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
+    /// The log, as it was named, where several are read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
 }
 
 /// One file of a card.

@@ -198,7 +198,7 @@ impl Replay {
     pub fn settle(&mut self, emit: &mut dyn FnMut(Card)) {
         if let Stage::Head(head) = &self.plain.stage
             && (self.plain.options.format.is_some()
-                || detect(head).is_ok_and(|format| format != Format::Generic))
+                || !matches!(detect(head), Ok(Format::Generic) | Err(DetectError::Unknown)))
         {
             self.plain.begin(emit);
         }
@@ -207,6 +207,13 @@ impl Replay {
     /// Tells whether nothing more can be read, whatever is pushed.
     pub fn is_over(&self) -> bool {
         self.unpack.is_over() || matches!(self.plain.stage, Stage::Refused(_))
+    }
+
+    /// Begins the same log again, after its file was written anew: lines are numbered from 1, and calls that were drawn
+    /// are known as copies.
+    pub fn restart(&mut self) {
+        self.unpack = Unpack::default();
+        self.plain.restart();
     }
 
     /// Returns the log's format, once it is known.
@@ -231,6 +238,31 @@ impl Replay {
 }
 
 impl Plain {
+    fn restart(&mut self) {
+        let cap_bytes = self.options.line_cap_bytes;
+        let (lines, skipped_long, reader) = match &mut self.stage {
+            Stage::Head(head) => {
+                head.clear();
+                return;
+            }
+            Stage::Refused(_) => return,
+            // What was cut off at the old end is read again.
+            Stage::Lines(frame, reader) => {
+                let framed = std::mem::replace(frame, Frame::with_cap(cap_bytes)).finish(&mut |_| {});
+                (framed.lines - usize::from(framed.torn_line.is_some()), framed.skipped_long, reader)
+            }
+            Stage::Elements(elements, reader) => {
+                let grain = elements.grain();
+                let new = Elements::new(grain, cap_bytes);
+                let framed = std::mem::replace(elements, new).finish(&mut |_| {});
+                (framed.lines, framed.skipped_long, reader)
+            }
+        };
+        reader.cards.summary.lines += lines;
+        reader.cards.summary.skipped_long += skipped_long;
+        reader.restart();
+    }
+
     fn reader(&self) -> Option<&Reader> {
         match &self.stage {
             Stage::Lines(_, reader) | Stage::Elements(_, reader) => Some(reader),
@@ -306,14 +338,14 @@ impl Plain {
             Stage::Refused(error) => return Err(error.into()),
             Stage::Lines(frame, mut reader) => {
                 let framed = frame.finish(&mut |line| reader.line(line, emit));
-                reader.cards.summary.lines = framed.lines;
-                reader.cards.summary.skipped_long = framed.skipped_long;
+                reader.cards.summary.lines += framed.lines;
+                reader.cards.summary.skipped_long += framed.skipped_long;
                 reader.finish(emit)
             }
             Stage::Elements(elements, mut reader) => {
                 let framed = elements.finish(&mut |element| reader.element(element, emit));
-                reader.cards.summary.lines = framed.lines;
-                reader.cards.summary.skipped_long = framed.skipped_long;
+                reader.cards.summary.lines += framed.lines;
+                reader.cards.summary.skipped_long += framed.skipped_long;
                 reader.cards.summary.torn_line = framed.torn_line;
                 reader.finish(emit)
             }
@@ -329,6 +361,15 @@ impl Plain {
 }
 
 impl Reader {
+    /// Begins the same log again; which calls there were is still known.
+    fn restart(&mut self) {
+        let format = self.cards.format;
+        let log = LogReader::new(format).map_or_else(|| Log::Generic(Generic::default()), Log::Vendor);
+        if let Log::Vendor(log) = std::mem::replace(&mut self.log, log) {
+            self.cards.count(&log);
+        }
+    }
+
     fn new(format: Format) -> Self {
         let cards = Cards {
             format,
@@ -346,8 +387,7 @@ impl Reader {
         match log {
             Log::Vendor(mut log) => {
                 log.finish(&mut |event| cards.take(event, emit));
-                cards.summary.unknown_events = log.unknown_events();
-                cards.summary.inherited_calls = log.inherited_calls();
+                cards.count(&log);
             }
             Log::Generic(mut generic) => {
                 generic.finish(&mut |event| cards.take(event, emit));
@@ -427,6 +467,12 @@ impl ReplaySummary {
 }
 
 impl Cards {
+    /// Adds what a reader counted.
+    fn count(&mut self, log: &LogReader) {
+        self.summary.unknown_events += log.unknown_events();
+        self.summary.inherited_calls += log.inherited_calls();
+    }
+
     fn take(&mut self, event: CallEvent<'_>, emit: &mut dyn FnMut(Card)) {
         match event {
             CallEvent::Begin(begin) => self.pairs.begin(begin),
@@ -588,6 +634,23 @@ mod tests {
         }
         let bytes: Vec<&[u8]> = log.chunks(1).collect();
         assert_eq!(replay(&bytes, 600), whole);
+    }
+
+    #[test]
+    fn a_log_that_is_written_anew_is_drawn_once() {
+        let text = [dsh::header_line("s", 1, "/w"), edit(0, "c"), done(1, "c"), edit(2, "open")].concat();
+        let mut ids = Vec::new();
+        let mut emit = |card: Card| ids.push((card.source.call_id.unwrap(), card.source.line));
+        let mut replay = Replay::new(ReplayOptions::default());
+        replay.push(&text, &mut emit);
+        replay.push(b"{\"torn", &mut emit);
+        replay.settle(&mut emit);
+        replay.restart();
+        replay.push(&text, &mut emit);
+        replay.push(&done(3, "open"), &mut emit);
+        let summary = replay.finish(&mut emit).unwrap();
+        assert_eq!(ids, [("c".to_owned(), 3), ("open".to_owned(), 5)]);
+        assert_eq!((summary.duplicates, summary.torn_line, summary.lines), (3, None, 9));
     }
 
     #[test]

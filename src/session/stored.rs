@@ -115,6 +115,7 @@ fn source_of(format: &str, call: &Call, result: Option<&CallResult>) -> Source {
         turn: place.turn.or(call.place.turn),
         time: place.time.clone().or_else(|| call.place.time.clone()),
         folder: None,
+        log: None,
     }
 }
 
@@ -285,6 +286,7 @@ mod tests {
                 turn: Some(1),
                 time: Some("11".to_owned()),
                 folder: None,
+                log: None,
             },
             files: vec![named("a.txt", 2), named("b.txt", 1)],
             diffs,

@@ -55,6 +55,38 @@ impl PathText {
     }
 }
 
+/// Returns a path, lexically, relative to `root`; nothing if it does not lie below it, or if that can't be told.
+///
+/// A relative path starts at `folder`, or at the root without one. Without a root, only a relative path is below it.
+///
+/// ```
+/// use hunkwise::text::path::within;
+/// assert_eq!(within(Some("/w"), None, "/w/src/../a"), Some("a".to_owned()));
+/// assert_eq!(within(Some("/w"), Some("/w/src"), "a"), Some("src/a".to_owned()));
+/// assert_eq!(within(Some("/w"), None, "/other/a"), None);
+/// ```
+pub fn within(root: Option<&str>, folder: Option<&str>, path: &str) -> Option<String> {
+    let is_absolute = |path: &str| path.starts_with('/');
+    // Logs of another system: such a path is relative to nothing here.
+    if path.as_bytes().get(1) == Some(&b':') && matches!(path.as_bytes().get(2), Some(b'\\' | b'/')) {
+        return None;
+    }
+    let whole = match folder.or(root) {
+        Some(folder) if !is_absolute(path) => format!("{folder}/{path}"),
+        _ => path.to_owned(),
+    };
+    let text = |path: &str| String::from_utf8_lossy(PathText::from(path).normalized().bytes()).into_owned();
+    let whole = text(&whole);
+    let below = match root.map(text) {
+        Some(root) if root == "/" => whole.strip_prefix('/')?,
+        Some(root) => whole.strip_prefix(&root)?.strip_prefix('/')?,
+        None if is_absolute(&whole) => return None,
+        None => &whole,
+    };
+    let is_below = !below.is_empty() && below != ".." && !below.starts_with("../");
+    is_below.then(|| below.to_owned())
+}
+
 impl fmt::Debug for PathText {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.shown(), formatter)
@@ -86,5 +118,24 @@ mod tests {
         for (written, normal) in cases {
             assert_eq!(PathText::from(written).normalized(), PathText::from(normal), "{written}");
         }
+    }
+
+    #[test]
+    fn paths_are_below_a_root_or_not() {
+        let check = |root, folder, path, wanted: Option<&str>| {
+            assert_eq!(within(root, folder, path).as_deref(), wanted, "{root:?} {folder:?} {path}");
+        };
+        check(Some("/w"), Some("/w"), "/w/a", Some("a"));
+        check(Some("/w/"), None, "./b//c", Some("b/c"));
+        check(Some("/w"), Some("/w/sub"), "../a", Some("a"));
+        check(Some("/w"), Some("/w/sub"), "../../a", None);
+        check(Some("/w"), None, "/w", None);
+        check(Some("/w"), None, "/ww/a", None);
+        check(Some("/"), None, "/a/b", Some("a/b"));
+        check(None, None, "/a", None);
+        check(None, None, "a/./b", Some("a/b"));
+        check(None, None, "../a", None);
+        check(None, None, "..a", Some("..a"));
+        check(Some("C:\\w"), None, "C:\\w\\a", None);
     }
 }

@@ -132,6 +132,11 @@ impl Elements {
         }
     }
 
+    /// Returns which elements are handed out.
+    pub fn grain(&self) -> Grain {
+        self.grain
+    }
+
     /// Takes the next block and lends every element that ends in it.
     pub fn push(&mut self, block: &[u8], on_element: &mut impl FnMut(Element<'_>)) {
         let mut at = 0;
