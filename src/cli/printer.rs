@@ -101,7 +101,7 @@ impl View {
             }
             CardOutput::Stat => {
                 self.totals.add(&card, root);
-                stat::call(out, &card, root, &self.style)
+                stat::call(out, &card, root, (self.style.width, self.style.charset()))
             }
             CardOutput::Patch => {
                 let mut patch = self.together.patch.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,7 +113,7 @@ impl View {
     /// Draws what stands after the last card.
     pub fn end(&mut self) {
         if self.output == CardOutput::Stat {
-            let _ = self.totals.write(&mut self.chunk, &self.style);
+            let _ = self.totals.write(&mut self.chunk, self.style.width, self.style.charset());
         }
     }
 

@@ -12,7 +12,6 @@ use super::escape::Charset;
 use super::escape::Place;
 use super::escape::cells;
 use super::escape::escape;
-use super::style::Style;
 use crate::report::Card;
 use crate::report::CardFile;
 use crate::report::CardStatus;
@@ -80,7 +79,12 @@ pub fn card(out: &mut dyn Write, card: &Card, width: usize, charset: Charset) ->
 ///
 /// # Errors
 /// What the writer says.
-pub fn call(out: &mut dyn Write, card: &Card, root: Option<&str>, style: &Style) -> io::Result<()> {
+pub fn call(
+    out: &mut dyn Write,
+    card: &Card,
+    root: Option<&str>,
+    (width, charset): (usize, Charset),
+) -> io::Result<()> {
     let done = || card.files.iter().filter(|file| is_done(card, file));
     let sum = |count: fn(&CardFile) -> Option<usize>| {
         done().map(count).try_fold(0_usize, |sum, count| count.map(|count| sum.saturating_add(count)))
@@ -91,20 +95,19 @@ pub fn call(out: &mut dyn Write, card: &Card, root: Option<&str>, style: &Style)
         None => "?".to_owned(),
     };
     let (added, removed) = (shown(sum(|file| file.added), '+'), shown(sum(|file| file.removed), '-'));
-    let charset = style.charset();
     let status = status_word(card.status);
     let start = format!("{status:STATUS_COLUMNS$} {added:>COUNT_COLUMNS$} {removed:>COUNT_COLUMNS$}  ");
     let tool = escape(&card.source.tool, Place::Name, charset);
     let what = match card.files.as_slice() {
         [] => String::new(),
         [file] => {
-            let room = style.width.saturating_sub(start.width() + tool.width() + 1);
+            let room = width.saturating_sub(start.width() + tool.width() + 1);
             let path = shortened(card, &file.path, root);
             format!(" {}", keep_end(&escape(&path, Place::Name, charset), room, charset))
         }
         files => format!(" {} files", files.len()),
     };
-    writeln!(out, "{}", keep_start(format!("{start}{tool}{what}").trim_end(), style.width))
+    writeln!(out, "{}", keep_start(format!("{start}{tool}{what}").trim_end(), width))
 }
 
 /// The counts of a session.
@@ -163,8 +166,7 @@ impl Totals {
     ///
     /// # Errors
     /// What the writer says.
-    pub fn write(&self, out: &mut dyn Write, style: &Style) -> io::Result<()> {
-        let charset = style.charset();
+    pub fn write(&self, out: &mut dyn Write, width: usize, charset: Charset) -> io::Result<()> {
         let shown =
             |entry: &Entry| Entry { name: escape(&entry.name, Place::Name, charset), ..entry.clone() };
         let entries: Vec<Entry> = self.files.iter().chain(&self.others).map(shown).collect();
@@ -172,7 +174,7 @@ impl Totals {
         if calls > 0 {
             writeln!(out)?;
         }
-        table(out, &entries, style.width, charset)?;
+        table(out, &entries, width, charset)?;
         let statuses: Vec<String> = self
             .calls
             .iter()
@@ -183,7 +185,7 @@ impl Totals {
         let plural = if calls == 1 { "" } else { "s" };
         let colon = if statuses.is_empty() { "" } else { ": " };
         let row = format!(" {calls} call{plural}{colon}{}", statuses.join(", "));
-        writeln!(out, "{}", keep_start(&row, style.width))
+        writeln!(out, "{}", keep_start(&row, width))
     }
 }
 
@@ -383,12 +385,12 @@ mod tests {
     }
 
     fn session(cards: &[Card], width: usize) -> String {
-        let (mut out, mut totals, style) = (Vec::new(), Totals::default(), Style::plain(width));
+        let (mut out, mut totals) = (Vec::new(), Totals::default());
         for card in cards {
-            call(&mut out, card, Some("/w"), &style).unwrap();
+            call(&mut out, card, Some("/w"), (width, Charset::Unicode)).unwrap();
             totals.add(card, Some("/w"));
         }
-        totals.write(&mut out, &style).unwrap();
+        totals.write(&mut out, width, Charset::Unicode).unwrap();
         String::from_utf8(out).unwrap()
     }
 
