@@ -1,0 +1,424 @@
+//! Cards in named situations, as every renderer draws them, and text that nobody should trust through all of them.
+
+#![cfg(feature = "cli")]
+#![expect(clippy::disallowed_methods, clippy::expect_used, reason = "a test reads files and may fail")]
+
+use std::fs;
+use std::io;
+use std::io::Write;
+use std::path::Path;
+
+use hunkwise::render::html::Page;
+use hunkwise::render::json;
+use hunkwise::render::markdown::Document;
+use hunkwise::render::stat;
+use hunkwise::render::style::Color;
+use hunkwise::render::style::Style;
+use hunkwise::render::terminal;
+use hunkwise::report::Card;
+use hunkwise::report::CardFile;
+use hunkwise::report::CardKind;
+use hunkwise::report::CardSchema;
+use hunkwise::report::CardStatus;
+use hunkwise::report::Change;
+use hunkwise::report::Code;
+use hunkwise::report::DiffNote;
+use hunkwise::report::EolName;
+use hunkwise::report::ErrorReport;
+use hunkwise::report::FileDiff;
+use hunkwise::report::Nearest;
+use hunkwise::report::Operation;
+use hunkwise::report::Placement;
+use hunkwise::report::PreviewEvent;
+use hunkwise::report::PreviewFile;
+use hunkwise::report::PreviewSchema;
+use hunkwise::report::Problem;
+use hunkwise::report::Recorded;
+use hunkwise::report::Source;
+
+/// A hunk that begins at the same line on both sides.
+fn hunk(path: &str, start: usize, old: &[&str], new: &[&str]) -> FileDiff {
+    FileDiff {
+        path: path.to_owned(),
+        old_text: (!old.is_empty()).then(|| old.join("\n")),
+        new_text: new.join("\n"),
+        old_start: Some(start),
+        old_lines: Some(old.len()),
+        new_start: Some(start),
+        new_lines: Some(new.len()),
+        ..FileDiff::default()
+    }
+}
+
+fn file(path: &str, operation: Operation, added: usize, removed: usize) -> CardFile {
+    CardFile {
+        path: path.to_owned(),
+        operation,
+        from: None,
+        status: None,
+        added: Some(added),
+        removed: Some(removed),
+        eol: None,
+        encoding: None,
+        mode: None,
+        recorded: Recorded::Hunks,
+    }
+}
+
+fn card(title: &str, status: CardStatus, files: Vec<CardFile>, diffs: Vec<FileDiff>) -> Card {
+    let source = Source {
+        format: "claude".to_owned(),
+        line: 7,
+        call_id: Some("call_7".to_owned()),
+        tool: "edit".to_owned(),
+        turn: Some(3),
+        time: Some("2026-11-30T10:00:00Z".to_owned()),
+        folder: None,
+    };
+    let (schema, kind) = (CardSchema::V1, CardKind::Diff);
+    Card { schema, card: kind, title: title.to_owned(), status, source, files, diffs, message: None }
+}
+
+fn applied(path: &str, added: usize, removed: usize, diffs: Vec<FileDiff>) -> Card {
+    let files = vec![file(path, Operation::Update, added, removed)];
+    card(&format!("edit {path}"), CardStatus::Applied, files, diffs)
+}
+
+/// The situations, each with its name.
+fn situations() -> Vec<(&'static str, Card)> {
+    let words = hunk(
+        "src/sum.rs",
+        11,
+        &["/// Adds up.", "fn sum(a: i32, b: i32) -> i32 {", "    a + b", "}"],
+        &["/// Adds up.", "fn sum(a: i64, b: i64) -> i64 {", "    a.saturating_add(b)", "}"],
+    );
+    let body = ["fn carry(over: usize) -> usize {", "    over + usize::from(over > 9)", "}"];
+    let away = hunk("src/old.rs", 3, &["mod a;", body[0], body[1], body[2], "mod z;"], &["mod a;", "mod z;"]);
+    let here = hunk("src/new.rs", 40, &["// end"], &["// end", "", body[0], body[1], body[2]]);
+    let wide = hunk(
+        "docs/多言語.md",
+        1,
+        &["\ttab\tstops", "日本語の行", "family: 👩‍👩‍👧 flag: 🇩🇪", "e\u{301}t\u{e9}"],
+        &["\ttab\tstop", "日本語の列", "family: 👩‍👩‍👦 flag: 🇩🇪", "\u{e9}te\u{301}"],
+    );
+    let hostile = hunk(
+        "trojan\u{202e}sj.js",
+        2,
+        &["let level = 1;"],
+        &[
+            "let level = 2; \u{202e}\u{2066}// user\u{2069} \u{1b}[2J\u{1b}]0;title\u{7}",
+            "x\r\u{9b}31mEVIL\u{200b}();",
+        ],
+    );
+    let mut eol = file("win.txt", Operation::Update, 1, 1);
+    eol.eol = Some(Change { before: Some(EolName::Crlf), after: Some(EolName::Lf) });
+    let eol_hunk =
+        FileDiff { notes: vec![DiffNote::Eol], ..hunk("win.txt", 1, &["one", "two"], &["one", "2"]) };
+    let end = FileDiff {
+        new_no_newline: true,
+        notes: vec![DiffNote::FinalNewline],
+        ..hunk("end.txt", 9, &["last"], &["last"])
+    };
+    let mut renamed = file("bin/run.sh", Operation::Rename, 0, 0);
+    renamed.from = Some("run.sh".to_owned());
+    renamed.mode = Some(Change { before: Some("100644".to_owned()), after: Some("100755".to_owned()) });
+    let lines: Vec<String> = (1..=60).map(|number| format!("line {number}")).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let mut failed = card(
+        "edit src/calc.rs",
+        CardStatus::Failed,
+        vec![CardFile { recorded: Recorded::Path, ..file("src/calc.rs", Operation::Update, 0, 0) }],
+        vec![],
+    );
+    failed.message = Some("String to replace not found in file.\nString: let total = 1;".to_owned());
+    let mut rejected = card(
+        "write secrets.env",
+        CardStatus::Rejected,
+        vec![file("secrets.env", Operation::Update, 0, 0)],
+        vec![],
+    );
+    rejected.message = Some("the user said: not this file".to_owned());
+    let long_old = format!("{}const old = 1;{}", "a = 1; ".repeat(40), " b = 2;".repeat(40));
+    let long_new = long_old.replace("const old = 1", "const fresh = 1");
+    let requested = FileDiff {
+        path: "notes.md".to_owned(),
+        old_text: Some("draft".to_owned()),
+        new_text: "final".to_owned(),
+        ..FileDiff::default()
+    };
+    let asked = CardFile { recorded: Recorded::Request, ..file("notes.md", Operation::Update, 1, 1) };
+    let partly = CardFile { status: Some(CardStatus::Failed), ..file("b.rs", Operation::Update, 0, 0) };
+    vec![
+        ("words", applied("src/sum.rs", 2, 2, vec![words])),
+        (
+            "moved",
+            card(
+                "apply_patch 2 files",
+                CardStatus::Applied,
+                vec![
+                    file("src/old.rs", Operation::Update, 0, 3),
+                    file("src/new.rs", Operation::Update, 4, 0),
+                ],
+                vec![away, here],
+            ),
+        ),
+        ("wide", applied("docs/多言語.md", 4, 4, vec![wide])),
+        ("hostile", applied("trojan\u{202e}sj.js", 2, 1, vec![hostile])),
+        ("line-endings", card("edit win.txt", CardStatus::Applied, vec![eol], vec![eol_hunk])),
+        ("final-newline", applied("end.txt", 1, 1, vec![end])),
+        ("renamed", card("apply_patch bin/run.sh", CardStatus::Applied, vec![renamed], vec![])),
+        (
+            "new-file",
+            card(
+                "write all.txt",
+                CardStatus::Applied,
+                vec![file("all.txt", Operation::Create, 60, 0)],
+                vec![hunk("all.txt", 1, &[], &lines)],
+            ),
+        ),
+        ("failed", failed),
+        ("rejected", rejected),
+        ("long-line", applied("min.js", 1, 1, vec![hunk("min.js", 1, &[&long_old], &[&long_new])])),
+        (
+            "blanks",
+            applied(
+                "b.py",
+                3,
+                3,
+                vec![hunk(
+                    "b.py",
+                    1,
+                    &["if a:", "  b = 1", "  c = 2", "d  = 3"],
+                    &["if a:", "    b = 1", "    c = 2", "d = 3"],
+                )],
+            ),
+        ),
+        ("requested", card("edit notes.md", CardStatus::Unknown, vec![asked], vec![requested])),
+        (
+            "partly",
+            card(
+                "apply_patch 2 files",
+                CardStatus::Partial,
+                vec![file("a.rs", Operation::Update, 1, 1), partly],
+                vec![hunk("a.rs", 5, &["x"], &["y"])],
+            ),
+        ),
+    ]
+}
+
+fn drawn(value: &Card, style: &Style) -> String {
+    let mut out = Vec::new();
+    terminal::card(&mut out, value, style).expect("memory takes it");
+    String::from_utf8(out).expect("text")
+}
+
+fn compare(name: &str, text: &str) -> Option<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/cards").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::create_dir_all(path.parent().expect("a folder")).expect("the folder is made");
+        fs::write(&path, text).expect("a golden file is written");
+        return None;
+    }
+    let wanted = fs::read_to_string(&path).unwrap_or_default();
+    (wanted != text).then(|| format!("{name} differs; is now:\n{text}\nand was:\n{wanted}"))
+}
+
+#[test]
+fn situations_look_as_they_did() {
+    let mut faults = Vec::new();
+    let folded = |width| Style { max_lines: Some(20), ..Style::plain(width) };
+    for (name, card) in situations() {
+        let mut text = String::new();
+        for width in [60, 100, 160] {
+            text.push_str(&format!("--- {width} columns\n{}", drawn(&card, &folded(width))));
+        }
+        let beside = Style { is_side_by_side: true, ..folded(100) };
+        text.push_str(&format!("--- side by side\n{}", drawn(&card, &beside)));
+        text.push_str(&format!("--- ascii\n{}", drawn(&card, &Style { ascii: true, ..folded(80) })));
+        for (title, dark, color_blind) in
+            [("dark", true, false), ("light", false, false), ("dark, color-blind", true, true)]
+        {
+            let style = Style { color: Color::Ansi256, dark, color_blind, ..folded(60) };
+            text.push_str(&format!("--- {title}\n{}", drawn(&card, &style).replace('\u{1b}', "\u{241b}")));
+        }
+        faults.extend(compare(&format!("{name}.txt"), &text));
+    }
+    let (mut page, mut document) = (Vec::new(), Vec::new());
+    let mut sheet = Page::begin(&mut page, "situations").expect("memory takes it");
+    let mut markdown = Document::default();
+    for (_, card) in situations() {
+        sheet.card(&mut page, &card).expect("memory takes it");
+        markdown.card(&mut document, &card).expect("memory takes it");
+    }
+    sheet.finish(&mut page).expect("memory takes it");
+    markdown.finish(&mut document).expect("memory takes it");
+    faults.extend(compare("page.html", &String::from_utf8(page).expect("text")));
+    faults.extend(compare("page.md", &String::from_utf8(document).expect("text")));
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// What is in every place where foreign text can stand.
+fn filled(text: &str) -> (Card, PreviewEvent, ErrorReport) {
+    let old: Vec<&str> = vec!["same", text];
+    let diff = FileDiff { path: text.to_owned(), ..hunk("", 1, &old, &["same", &format!("{text}x")]) };
+    let mut named = file(text, Operation::Rename, 1, 1);
+    named.from = Some(text.to_owned());
+    named.mode = Some(Change { before: Some(text.to_owned()), after: Some(format!("{text}1")) });
+    named.encoding = Some(Change { before: Some(text.to_owned()), after: Some(format!("{text}1")) });
+    let mut value = card(
+        text,
+        CardStatus::Applied,
+        vec![named, file("other", Operation::Update, 0, 0)],
+        vec![diff.clone()],
+    );
+    value.message = Some(text.to_owned());
+    value.source.call_id = Some(text.to_owned());
+    value.source.time = Some(text.to_owned());
+    value.source.tool = text.to_owned();
+    let problem = Problem {
+        nearest: Some(Nearest {
+            line: 3,
+            expected: text.to_owned(),
+            found: Some(format!("{text}y")),
+            cause: text.to_owned(),
+        }),
+        ..Problem::new(Code::HunkNotFound, text).with_path(text).with_hint(text)
+    };
+    let preview = PreviewFile {
+        index: 0,
+        path: text.to_owned(),
+        operation: Operation::Update,
+        from: Some(text.to_owned()),
+        added: 1,
+        removed: 1,
+        complete: true,
+        placement: Placement::Missing,
+        problem: Some(problem.clone()),
+        diffs: vec![diff],
+    };
+    let event = PreviewEvent::Preview {
+        schema: PreviewSchema::V1,
+        seq: 0,
+        call_id: Some(text.to_owned()),
+        tentative: true,
+        files: vec![preview],
+    };
+    let report = ErrorReport {
+        code: Code::HunkNotFound,
+        message: text.to_owned(),
+        hint: Some(text.to_owned()),
+        problems: vec![problem],
+    };
+    (value, event, report)
+}
+
+/// What each renderer makes of text in every place, with the renderer's name.
+fn renderings(text: &str) -> Vec<(String, String)> {
+    let (card, event, report) = filled(text);
+    let mut all = Vec::new();
+    let mut draw = |name: String, write: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
+        let mut out = Vec::new();
+        write(&mut out).expect("memory takes it");
+        all.push((name, String::from_utf8(out).expect("text")));
+    };
+    for (width, ascii, is_side_by_side, is_full) in
+        [(80, false, false, false), (40, true, false, true), (100, false, true, false)]
+    {
+        let style = Style { ascii, is_side_by_side, is_full, ..Style::plain(width) };
+        draw(format!("card {width}"), &|out| terminal::card(out, &card, &style));
+        draw(format!("preview {width}"), &|out| terminal::preview(out, &event, &style, None));
+        draw(format!("error {width}"), &|out| terminal::error(out, &report, &style));
+        draw(format!("note {width}"), &|out| terminal::note(out, text, &style));
+        draw(format!("stat {width}"), &|out| stat::card(out, &card, width, style.charset()));
+    }
+    draw("json".to_owned(), &|out| json::line(out, &card));
+    draw("json error".to_owned(), &|out| json::line(out, &report));
+    draw("markdown".to_owned(), &|out| {
+        let mut document = Document::default();
+        document.card(out, &card)?;
+        document.finish(out)
+    });
+    draw("html".to_owned(), &|out| {
+        let mut page = Page::begin(out, text)?;
+        page.card(out, &card)?;
+        page.finish(out)
+    });
+    all
+}
+
+/// Tells whether a scalar could drive a terminal or change the order of text; no text of ours holds such a one.
+fn drives(scalar: char) -> bool {
+    let is_bidi = matches!(scalar, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_separator = matches!(scalar, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+    scalar.is_control() && scalar != '\n' || is_bidi || is_separator
+}
+
+fn check(text: &str) {
+    for (name, shown) in renderings(text) {
+        let may_have_tabs = matches!(name.as_str(), "html" | "markdown");
+        let fault = shown.chars().find(|&scalar| drives(scalar) && !(may_have_tabs && scalar == '\t'));
+        assert_eq!(fault, None, "{name}: {}", text.escape_unicode());
+    }
+}
+
+#[test]
+fn no_scalar_of_foreign_text_drives_a_reader() {
+    // Every scalar that is special, with something before and after it.
+    let special = (0..=0x2ff)
+        .chain(0x600..0x620)
+        .chain(0x1100..0x1200)
+        .chain(0x1780..0x1820)
+        .chain(0x2000..0x2100)
+        .chain(0x3160..0x3170)
+        .chain(0xfe00..0xff00)
+        .chain(0xffa0..=0xffff)
+        .chain(0x1d170..0x1d180)
+        .chain(0xe0000..0xe0200);
+    let special: Vec<char> = special.filter_map(char::from_u32).filter(|scalar| *scalar != '\n').collect();
+    for part in special.chunks(24) {
+        check(&part.iter().flat_map(|scalar| ['a', *scalar, 'b']).collect::<String>());
+    }
+    // All the others, many at once.
+    let all: Vec<char> = ('\0'..=char::MAX).filter(|scalar| *scalar != '\n').collect();
+    for part in all.chunks(8192) {
+        check(&part.iter().collect::<String>());
+    }
+}
+
+#[test]
+fn no_escape_sequence_gets_through() {
+    let families = [
+        "\u{1b}[2J",
+        "\u{1b}[31m",
+        "\u{1b}[?1049h",
+        "\u{1b}]0;t\u{7}",
+        "\u{1b}]8;;http://x\u{1b}\\y\u{1b}]8;;\u{1b}\\",
+        "\u{1b}]52;c;YQ==\u{7}",
+        "\u{1b}P+q544e\u{1b}\\",
+        "\u{1b}_Gf=24\u{1b}\\",
+        "\u{1b}^x\u{1b}\\",
+        "\u{1b}c",
+        "\u{1b}(0",
+        "\u{1b}#8",
+        "\u{9b}2J",
+        "\u{9d}0;t\u{9c}",
+        "\u{90}x\u{9c}",
+        "a\rb",
+        "a\u{8}b",
+        "\u{e}x\u{f}",
+        "\u{7f}",
+        "\u{85}",
+        "</code></pre><script>x</script>",
+        "<img src=x onerror=y>",
+        "```\n# x",
+        "&lt;",
+        "]]>",
+        "--></style>",
+    ];
+    for family in families {
+        check(family);
+        check(&format!("{family}{family}text"));
+    }
+    let (_, html) = renderings("<script>alert('x')</script>\"").pop().expect("a page");
+    assert!(!html.contains("<script"), "{html}");
+}
