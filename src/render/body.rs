@@ -1,5 +1,6 @@
 //! The hunks of one file as rows: numbers, signs, emphasised words, gaps. The same for a card and for an outcome.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::escape::Cell;
@@ -24,6 +25,13 @@ use crate::diff::hunks::Sign;
 const TWO_NUMBERS_WIDTH: usize = 60;
 /// Below this width there are none.
 const ONE_NUMBER_WIDTH: usize = 30;
+
+/// Of a long line at least so much before and after the change is laid out.
+const LEAST_PART_BYTES: usize = 4096;
+/// A character that is seen as one may have many bytes.
+const BYTES_A_COLUMN: usize = 64;
+/// The columns of what is not laid out.
+const LEFT_OUT_COLUMNS: usize = 1 << 24;
 
 /// Whether changed lines are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +144,14 @@ fn dim(text: &str, style: &Style) -> Vec<Row> {
     wrap(&Prose::new().with("  ", Role::Dim).with(text, Role::Dim), 2, style)
 }
 
+/// Returns the part of a long line that a cut of it can show: nobody has to lay out megabytes to see a row.
+fn part_in_view(text: &str, focus: Option<&Range<usize>>, width: usize) -> Range<usize> {
+    let reach = LEAST_PART_BYTES.max(width.saturating_mul(BYTES_A_COLUMN));
+    let focus = focus.map_or(0, |focus| focus.start).min(text.len());
+    text.floor_char_boundary(focus.saturating_sub(reach))
+        ..text.ceil_char_boundary((focus + reach).min(text.len()))
+}
+
 /// Returns the rows of one line: one, or as many as it needs where everything is drawn.
 pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hidden) -> Vec<Row> {
     let (style, text, marks) = (frame.style, line.text, &line.marks);
@@ -166,8 +182,26 @@ pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hid
         row.push_plain(&text[start..], role);
         return vec![row];
     }
-    let all = cells(text, Place::Line, style.charset());
-    hidden.note(&all, text, line.new_number.or(line.old_number));
+    hidden.note_line(text, line.new_number.or(line.old_number));
+    let part =
+        if style.is_full { 0..text.len() } else { part_in_view(text, marks.focus.as_ref(), style.width) };
+    let mut all = cells(&text[part.clone()], Place::Line, style.charset());
+    for cell in &mut all {
+        cell.source = cell.source.start + part.start..cell.source.end + part.start;
+    }
+    // What is left out is wider than any row, so that the cut is marked.
+    let left_out = |at: usize| Cell {
+        text: Cow::Borrowed(""),
+        columns: LEFT_OUT_COLUMNS,
+        source: at..at,
+        is_hidden: false,
+    };
+    if part.start > 0 {
+        all.insert(0, left_out(0));
+    }
+    if part.end < text.len() {
+        all.push(left_out(text.len()));
+    }
     let touches = |cell: &Cell<'_>, range: &Range<usize>| {
         cell.source.start < range.end && range.start < cell.source.end
     };
@@ -203,5 +237,44 @@ fn gutter(line: &LineView<'_>, frame: &Frame<'_>) -> String {
         Numbers::Two => {
             format!("  {:>digits$} {:>digits$} {bar} ", shown(line.old_number), shown(line.new_number))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+    use crate::render::terminal;
+    use crate::report::Operation;
+
+    /// The two rows of a change in the middle of a long line.
+    fn rows(before: &str, after: &str) -> Vec<String> {
+        let (old, new) = (format!("{before}OLD{after}"), format!("{before}NEW{after}"));
+        let diff = sample::hunk("a", (1, &[old.as_str()]), (1, &[new.as_str()]));
+        let mut out = Vec::new();
+        let card = sample::card(vec![sample::file("a", Operation::Update)], vec![diff]);
+        terminal::card(&mut out, &card, &Style::plain(60)).unwrap();
+        String::from_utf8(out).unwrap().lines().skip(2).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_line_of_megabytes_is_cut_as_a_short_one_is() {
+        let short = rows(&"ab ".repeat(100), &" yz".repeat(100));
+        assert_eq!(short[0].matches('\u{2026}').count(), 2);
+        assert!(short[0].contains("OLD") && short[1].contains("NEW"), "{short:?}");
+        assert_eq!(rows(&"ab ".repeat(300_000), &" yz".repeat(300_000)), short);
+        let hidden = rows(&"ab ".repeat(300_000), &format!("{}\u{202e}\u{1b}", " yz".repeat(300_000)));
+        assert_eq!(hidden[..2], short[..]);
+        assert_eq!(hidden[2], "  ! 4 hidden characters: U+202E in line 1, U+001B in line 1,");
+    }
+
+    #[test]
+    fn the_part_in_view_begins_and_ends_between_characters() {
+        let text = "\u{4e2d}".repeat(10_000);
+        for focus in [0, 1, 4097, 14_999, 29_999] {
+            let part = part_in_view(&text, Some(&(focus..focus)), 60);
+            assert!(text.is_char_boundary(part.start) && text.is_char_boundary(part.end), "{focus}");
+        }
+        assert_eq!(part_in_view("short", None, 60), 0..5);
     }
 }

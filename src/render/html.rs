@@ -22,6 +22,7 @@ use super::lines::FileLines;
 use super::lines::Gap;
 use super::lines::Hidden;
 use super::lines::LineView;
+use super::marks::Emphasis;
 use super::moved;
 use super::moved::moved_words;
 use super::patch::SessionPatch;
@@ -108,7 +109,7 @@ impl Page {
             out.write_all(b"</pre>\n")?;
         }
         let mut lines: Vec<FileLines<'_>> =
-            view.files.iter().map(|file| FileLines::of(&file.diffs)).collect();
+            view.files.iter().map(|file| FileLines::of(&file.diffs, Emphasis::Words)).collect();
         moved::mark(&mut lines);
         let paths: Vec<&str> = view.files.iter().map(|file| file.path).collect();
         for (own, (file, lines)) in view.files.iter().zip(&lines).enumerate() {
@@ -209,11 +210,7 @@ fn write_file(
     out.write_all(b"</summary>\n")?;
     let mut hidden = Hidden::default();
     for line in lines.lines() {
-        hidden.note(
-            &cells(line.text, Place::Line, Charset::Unicode),
-            line.text,
-            line.new_number.or(line.old_number),
-        );
+        hidden.note_line(line.text, line.new_number.or(line.old_number));
     }
     let footers = lines.blank_remark().into_iter().chain(hidden.words());
     let remarks: Vec<String> = file.remarks.iter().map(|remark| remark.text.clone()).chain(footers).collect();

@@ -1,7 +1,11 @@
 //! The lines of a card's hunks with all that a renderer shows of them: numbers, marks, gaps, blocks that were moved.
 
 use super::escape::Cell;
+use super::escape::Charset;
+use super::escape::Place;
+use super::escape::cells;
 use super::marks::Blanks;
+use super::marks::Emphasis;
 use super::marks::Marks;
 use super::marks::marks_of;
 use super::moved::Moved;
@@ -10,6 +14,8 @@ use crate::diff::hunks::SignedLine;
 use crate::diff::hunks::signed_lines;
 use crate::report::FileDiff;
 
+/// How much of a line is looked at at a time.
+const PIECE_BYTES: usize = 1 << 16;
 /// How many hidden characters are named; the rest is counted.
 const LIMIT_HIDDEN_NAMED: usize = 3;
 
@@ -59,14 +65,14 @@ pub(super) struct LineView<'a> {
 
 impl<'a> FileLines<'a> {
     /// Returns the lines of the hunks of one file.
-    pub(super) fn of(diffs: &[&'a FileDiff]) -> Self {
+    pub(super) fn of(diffs: &[&'a FileDiff], emphasis: Emphasis) -> Self {
         let signed: Vec<_> = diffs.iter().map(|diff| signed_lines(diff)).collect();
         let lines = || signed.iter().flatten();
         // Where every line of both sides ends in a carriage return, it is the ending and not text.
         let is_crlf = lines().next().is_some() && lines().all(|line| line.text.ends_with('\r'));
         let mut hunks: Vec<HunkLines<'a>> = Vec::with_capacity(signed.len());
         for hunk in signed {
-            let marks = marks_of(&hunk);
+            let marks = marks_of(&hunk, emphasis);
             let mut run = 0;
             let view = |(line, marks): (SignedLine<'a>, Marks)| {
                 run += usize::from(line.kind == Sign::Context);
@@ -142,6 +148,20 @@ pub(super) struct Hidden {
 }
 
 impl Hidden {
+    /// Takes in what of a whole line could not be seen, however long it is.
+    pub(super) fn note_line(&mut self, text: &str, number: Option<usize>) {
+        let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\t');
+        let mut rest = text;
+        while let Some(at) = rest.bytes().position(|byte| !is_plain(byte)) {
+            // From the character before, which a mark may belong to.
+            let start = rest.floor_char_boundary(at.saturating_sub(1));
+            let end = rest.floor_char_boundary(rest.len().min(start + PIECE_BYTES));
+            let piece = &rest[start..end];
+            self.note(&cells(piece, Place::Line, Charset::Unicode), piece, number);
+            rest = &rest[end..];
+        }
+    }
+
     /// Takes in what of a line could not be seen.
     pub(super) fn note(&mut self, cells: &[Cell<'_>], text: &str, number: Option<usize>) {
         for cell in cells.iter().filter(|cell| cell.is_hidden) {
@@ -182,7 +202,7 @@ mod tests {
                     FileDiff { old_start: number, new_start: number, ..hunk((1, &["x"]), (1, &["y"])) };
                 FileDiff { old_lines: number.map(|_| 1), new_lines: number.map(|_| 1), ..diff }
             };
-            FileLines::of(&[&line(last), &line(first)]).hunks[1].gap
+            FileLines::of(&[&line(last), &line(first)], Emphasis::Words).hunks[1].gap
         };
         assert_eq!(gap_of(Some(3), Some(5)), Gap::Unchanged(1));
         assert_eq!(gap_of(Some(3), Some(9)), Gap::Unchanged(5));
@@ -195,7 +215,10 @@ mod tests {
     fn an_ending_that_all_lines_have_is_not_text() {
         let crlf = hunk((1, &["a\r", "b\r"]), (1, &["a\r", "c\r"]));
         let texts = |diff: &FileDiff| {
-            FileLines::of(&[diff]).lines().map(|line| line.text.to_owned()).collect::<Vec<_>>()
+            FileLines::of(&[diff], Emphasis::Words)
+                .lines()
+                .map(|line| line.text.to_owned())
+                .collect::<Vec<_>>()
         };
         assert_eq!(texts(&crlf), ["a", "b", "c"]);
         assert_eq!(texts(&hunk((1, &["a\r", "b"]), (1, &["a\r", "c"]))), ["a\r", "b", "c"]);
@@ -205,9 +228,9 @@ mod tests {
     fn blanks_are_counted_in_words() {
         let diff = hunk((1, &["a", "b  c", "d"]), (1, &["  a", "b c", "e"]));
         assert_eq!(
-            FileLines::of(&[&diff]).blank_remark().unwrap(),
+            FileLines::of(&[&diff], Emphasis::Words).blank_remark().unwrap(),
             "1 line only re-indented, 1 line changed only in blanks"
         );
-        assert_eq!(FileLines::of(&[&hunk((1, &["a"]), (1, &["b"]))]).blank_remark(), None);
+        assert_eq!(FileLines::of(&[&hunk((1, &["a"]), (1, &["b"]))], Emphasis::Words).blank_remark(), None);
     }
 }

@@ -15,6 +15,7 @@ use super::lines::FileLines;
 use super::lines::Gap;
 use super::lines::Hidden;
 use super::lines::HunkLines;
+use super::marks::Emphasis;
 use super::moved;
 use super::moved::moved_words;
 use super::view::Counts;
@@ -59,7 +60,7 @@ impl Document {
             fence(out, "text", &lines)?;
         }
         let mut lines: Vec<FileLines<'_>> =
-            view.files.iter().map(|file| FileLines::of(&file.diffs)).collect();
+            view.files.iter().map(|file| FileLines::of(&file.diffs, Emphasis::None)).collect();
         moved::mark(&mut lines);
         let paths: Vec<&str> = view.files.iter().map(|file| file.path).collect();
         for (own, (file, lines)) in view.files.iter().zip(&lines).enumerate() {
@@ -119,8 +120,7 @@ fn write_file(
     }
     let mut hidden = Hidden::default();
     for line in lines.lines() {
-        let cells = cells(line.text, Place::Line, Charset::Unicode);
-        hidden.note(&cells, line.text, line.new_number.or(line.old_number));
+        hidden.note_line(line.text, line.new_number.or(line.old_number));
     }
     let moves = lines
         .lines()

@@ -36,8 +36,17 @@ pub(super) enum Blanks {
     Other,
 }
 
+/// Whether the words that differ are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Emphasis {
+    /// They are shown.
+    Words,
+    /// Nobody would see them: without colours all that is needed is what has to stay in view.
+    None,
+}
+
 /// Compares the lines of each run of deleted and then inserted ones in pairs.
-pub(super) fn marks_of(lines: &[SignedLine<'_>]) -> Vec<Marks> {
+pub(super) fn marks_of(lines: &[SignedLine<'_>], emphasis: Emphasis) -> Vec<Marks> {
     let mut marks = vec![Marks::default(); lines.len()];
     let run = |from: usize, kind: Sign| lines[from..].iter().take_while(|line| line.kind == kind).count();
     let mut at = 0;
@@ -47,7 +56,7 @@ pub(super) fn marks_of(lines: &[SignedLine<'_>]) -> Vec<Marks> {
         let (old, new) = lines[at..at + deleted + inserted].split_at(deleted);
         for (old_index, new_index) in pairs(old, new) {
             let (old_at, new_at) = (at + old_index, at + deleted + new_index);
-            (marks[old_at], marks[new_at]) = pair_marks(lines[old_at].text, lines[new_at].text);
+            (marks[old_at], marks[new_at]) = pair_marks(lines[old_at].text, lines[new_at].text, emphasis);
             (marks[old_at].partner, marks[new_at].partner) = (Some(new_at), Some(old_at));
         }
         at += (deleted + inserted).max(1);
@@ -133,13 +142,17 @@ fn like_percent(old: &[u32], new: &[u32]) -> u32 {
     (200 * common).checked_div(all).map_or(0, |percent| percent as u32)
 }
 
-fn pair_marks(old: &str, new: &str) -> (Marks, Marks) {
-    let is_short = old.len().max(new.len()) <= LIMIT_WORDS_BYTES;
-    let (old_words, new_words) = is_short.then(|| words::emphasis(old, new)).flatten().unwrap_or_default();
+fn pair_marks(old: &str, new: &str, emphasis: Emphasis) -> (Marks, Marks) {
+    let is_looked_for = emphasis == Emphasis::Words && old.len().max(new.len()) <= LIMIT_WORDS_BYTES;
+    let (old_words, new_words) =
+        is_looked_for.then(|| words::emphasis(old, new)).flatten().unwrap_or_default();
     let blanks = blanks_of(old, new);
-    let marks = |words: Vec<Range<usize>>, text: &str, partner: &str| {
-        let span = words.first().zip(words.last()).map(|(first, last)| first.start..last.end);
-        Marks { words, focus: Some(span.unwrap_or_else(|| differing(text, partner))), partner: None, blanks }
+    // What stays in view must not depend on whether words are emphasised.
+    let marks = |words: Vec<Range<usize>>, text: &str, partner: &str| Marks {
+        words,
+        focus: Some(differing(text, partner)),
+        partner: None,
+        blanks,
     };
     (marks(old_words, old, new), marks(new_words, new, old))
 }
@@ -147,13 +160,14 @@ fn pair_marks(old: &str, new: &str) -> (Marks, Marks) {
 /// Returns which blanks differ, if nothing else does. A carriage return is no blank here: it is an ending.
 fn blanks_of(old: &str, new: &str) -> Option<Blanks> {
     let is_blank = |scalar: &char| *scalar == ' ' || *scalar == '\t';
-    let visible = |text: &'_ str| text.chars().filter(|scalar| !is_blank(scalar)).collect::<Vec<_>>();
-    let first = |text: &str| text.chars().find(|scalar| !is_blank(scalar));
-    if old == new || first(old) != first(new) || first(old).is_none() || visible(old) != visible(new) {
+    let visible = || [old, new].map(|text| text.chars().filter(move |scalar| !is_blank(scalar)));
+    let [mut first, mut other] = visible();
+    if old == new || first.next().is_none_or(|scalar| other.next() != Some(scalar)) || !first.eq(other) {
         return None;
     }
-    let unindented = |text: &'_ str| text.trim_start_matches([' ', '\t']).to_owned();
-    Some(if unindented(old) == unindented(new) { Blanks::Indentation } else { Blanks::Other })
+    let unindented = |text: &'_ str| text.len() - text.trim_start_matches([' ', '\t']).len();
+    let is_indentation = old[unindented(old)..] == new[unindented(new)..];
+    Some(if is_indentation { Blanks::Indentation } else { Blanks::Other })
 }
 
 /// Returns the bytes of `text` between what it has in common with `partner` at its start and its end.
@@ -192,7 +206,7 @@ mod tests {
             line(Sign::Context, "same"),
             line(Sign::Insert, "two b"),
         ];
-        let marks = marks_of(&lines);
+        let marks = marks_of(&lines, Emphasis::Words);
         let is_paired: Vec<bool> = marks.iter().map(|marks| marks.focus.is_some()).collect();
         assert_eq!(is_paired, [true, false, true, false, false]);
         assert_eq!(marks[0].focus, Some(4..5));

@@ -155,13 +155,16 @@ pub(super) fn moved_words(moved: &Moved, kind: Sign, paths: &[&str], own: usize)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::marks::Emphasis;
     use crate::render::sample;
     use crate::report::FileDiff;
 
     /// Each moved block as `file:hunk:line -> file, number, length`.
     fn blocks(diffs: &[&[FileDiff]]) -> Vec<(At, Moved)> {
-        let mut files: Vec<FileLines<'_>> =
-            diffs.iter().map(|diffs| FileLines::of(&diffs.iter().collect::<Vec<_>>())).collect();
+        let mut files: Vec<FileLines<'_>> = diffs
+            .iter()
+            .map(|diffs| FileLines::of(&diffs.iter().collect::<Vec<_>>(), Emphasis::None))
+            .collect();
         mark(&mut files);
         let mut blocks = Vec::new();
         for (file, lines) in files.iter().enumerate() {

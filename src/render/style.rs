@@ -6,6 +6,7 @@
 use owo_colors::XtermColors;
 
 use super::escape::Charset;
+use super::marks::Emphasis;
 
 /// How many colours the terminal has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +60,11 @@ impl Style {
     /// Returns which characters can be shown.
     pub fn charset(&self) -> Charset {
         if self.ascii { Charset::Ascii } else { Charset::Unicode }
+    }
+
+    /// Tells whether words that differ would be seen.
+    pub(super) fn emphasis(&self) -> Emphasis {
+        if self.color == Color::Never { Emphasis::None } else { Emphasis::Words }
     }
 
     /// Returns the colours of a role; none if it has none here.

@@ -96,7 +96,8 @@ fn view_rows(view: &CardView<'_>, style: &Style) -> Vec<Row> {
             rows.extend(wrap(&Prose::new().with("  ", role).with(line, role), 2, style));
         }
     }
-    let mut lines: Vec<FileLines<'_>> = view.files.iter().map(|file| FileLines::of(&file.diffs)).collect();
+    let mut lines: Vec<FileLines<'_>> =
+        view.files.iter().map(|file| FileLines::of(&file.diffs, style.emphasis())).collect();
     moved::mark(&mut lines);
     let paths: Vec<&str> = view.files.iter().map(|file| file.path).collect();
     for (own, (file, lines)) in view.files.iter().zip(&lines).enumerate() {
@@ -222,7 +223,7 @@ fn preview_rows(call_id: Option<&str>, files: &[PreviewFile], style: &Style) -> 
         let tint = if is_bad { Tint::None } else { Tint::Changed };
         rows.extend(heading_rows(&view, style));
         rows.extend(file.problem.iter().flat_map(|problem| problem_rows(problem, true, true, style)));
-        rows.extend(body::rows(&FileLines::of(&view.diffs), (&[], 0), tint, style));
+        rows.extend(body::rows(&FileLines::of(&view.diffs, style.emphasis()), (&[], 0), tint, style));
     }
     rows
 }
