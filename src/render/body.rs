@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::escape::Cell;
 use super::escape::Place;
+use super::escape::border_before;
 use super::escape::cells;
 use super::lines::FileLines;
 use super::lines::Gap;
@@ -148,8 +149,7 @@ fn dim(text: &str, style: &Style) -> Vec<Row> {
 fn part_in_view(text: &str, focus: Option<&Range<usize>>, width: usize) -> Range<usize> {
     let reach = LEAST_PART_BYTES.max(width.saturating_mul(BYTES_A_COLUMN));
     let focus = focus.map_or(0, |focus| focus.start).min(text.len());
-    text.floor_char_boundary(focus.saturating_sub(reach))
-        ..text.ceil_char_boundary((focus + reach).min(text.len()))
+    border_before(text, focus.saturating_sub(reach))..border_before(text, focus + reach)
 }
 
 /// Returns the rows of one line: one, or as many as it needs where everything is drawn.

@@ -107,6 +107,11 @@ pub fn is_hidden(scalar: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Returns the last border between characters that is not behind `at`, in bytes.
+pub(super) fn border_before(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
 fn push_grapheme<'a>(cells: &mut Vec<Cell<'a>>, start: usize, grapheme: &'a str, charset: Charset) {
     // One printable ASCII byte is nearly every grapheme of source code.
     if let [0x20..=0x7e] = grapheme.as_bytes() {

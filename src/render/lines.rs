@@ -3,6 +3,7 @@
 use super::escape::Cell;
 use super::escape::Charset;
 use super::escape::Place;
+use super::escape::border_before;
 use super::escape::cells;
 use super::marks::Blanks;
 use super::marks::Emphasis;
@@ -154,8 +155,8 @@ impl Hidden {
         let mut rest = text;
         while let Some(at) = rest.bytes().position(|byte| !is_plain(byte)) {
             // From the character before, which a mark may belong to.
-            let start = rest.floor_char_boundary(at.saturating_sub(1));
-            let end = rest.floor_char_boundary(rest.len().min(start + PIECE_BYTES));
+            let start = border_before(rest, at.saturating_sub(1));
+            let end = border_before(rest, start + PIECE_BYTES);
             let piece = &rest[start..end];
             self.note(&cells(piece, Place::Line, Charset::Unicode), piece, number);
             rest = &rest[end..];
