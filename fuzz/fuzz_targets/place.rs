@@ -21,11 +21,13 @@ use libfuzzer_sys::fuzz_target;
 const LABELS: [&str; 8] =
     ["utf-16le", "utf-16be", "windows-1252", "shift_jis", "gb18030", "big5", "euc-jp", "iso-2022-jp"];
 
-fuzz_target!(|input: (Vec<u8>, Vec<u8>, u8)| {
-    let (file, hunks, label) = input;
-    let patch = [b"*** Begin Patch\n*** Update File: f\n".as_slice(), &hunks, b"\n*** End Patch\n"].concat();
+fuzz_target!(|input: &[u8]| {
+    let Some((&[label, high, low], rest)) = input.split_first_chunk() else { return };
+    let length = usize::from(u16::from_be_bytes([high, low])).min(rest.len());
+    let (file, hunks) = rest.split_at(length);
+    let patch = [b"*** Begin Patch\n*** Update File: f\n".as_slice(), hunks, b"\n*** End Patch\n"].concat();
     let parsed = parse(&patch, Dialect::ApplyPatch);
-    let document = Arc::new(Document::new(file));
+    let document = Arc::new(Document::new(file.to_vec()));
     // Without a name the encoding is told by the bytes, or guessed.
     let encoding = LABELS.get(usize::from(label)).and_then(|label| Charset::for_label(label));
     let mut planner = Planner::new(Options { encoding, ..Options::default() });
@@ -47,7 +49,7 @@ fuzz_target!(|input: (Vec<u8>, Vec<u8>, u8)| {
             assert_eq!(splices.invert(before.bytes()).apply(&after), before.bytes());
             // Lines that are no text in UTF-8 go in as the bytes that they are.
             let is_text =
-                std::str::from_utf8(&hunks).is_ok() && !hunks.iter().any(|byte| matches!(byte, 0 | 0x1B));
+                std::str::from_utf8(hunks).is_ok() && !hunks.iter().any(|byte| matches!(byte, 0 | 0x1B));
             let is_given = before.encoding().charset() == encoding && encoding.is_some();
             if is_text && is_given && before.is_decodable() {
                 assert!(before.successor(after).is_decodable());

@@ -25,16 +25,17 @@ fn history(blocks: &[&[u8]]) -> History {
     reader.finish()
 }
 
-fuzz_target!(|input: (u8, Vec<u8>, Vec<u8>)| {
-    let (cut, file, log) = input;
+fuzz_target!(|input: &[u8]| {
+    let Some((&[cut, length], rest)) = input.split_first_chunk() else { return };
+    let (file, log) = rest.split_at(usize::from(length).min(rest.len()));
     let cut = usize::from(cut).min(log.len());
-    let history_whole = history(&[&log]);
+    let history_whole = history(&[log]);
     assert_eq!(history(&[&log[..cut], &log[cut..]]), history_whole);
     for selection in [Selection::Last(1), Selection::Turns(0, u64::MAX)] {
         let Ok(chosen) = history_whole.select(&selection) else { continue };
         let calls: Vec<_> = chosen.into_iter().map(|index| &history_whole.calls[index]).collect();
         let mut records = Records::of(calls.iter().copied());
-        records.push(&log);
+        records.push(log);
         let mut found = records.finish();
         let mut planner = Planner::new(Options::default());
         for call in calls {
@@ -43,7 +44,7 @@ fuzz_target!(|input: (u8, Vec<u8>, Vec<u8>)| {
                 let state = match want.path.bytes().first().is_some_and(|byte| byte % 2 == 0) {
                     true => FileState::Absent,
                     false => FileState::File(FoundFile {
-                        document: Arc::new(Document::new(file.clone())),
+                        document: Arc::new(Document::new(file.to_vec())),
                         mode: 0o100_644,
                         hard_links: 1,
                         stamp: Stamp::default(),
