@@ -25,6 +25,7 @@ use super::args::ColorWhen;
 use super::args::Globals;
 use super::change;
 use super::change::Request;
+use super::change::Showing;
 use super::exit::Exit;
 use super::session_log::Turn;
 use super::streams;
@@ -69,7 +70,7 @@ pub fn run(arguments: &[OsString]) -> Exit {
         arguments: &String::new,
         turn: &Turn::default(),
     };
-    match change::carry_out(&request, &change_args(), &globals(), false) {
+    match change::carry_out(&request, &change_args(), &globals(), Showing::Otherwise) {
         Ok(changed) => match &changed.outcome.error {
             Some(error) => failed(&change::model_text(error)),
             None => succeeded(&parsed.patch.edits),

@@ -28,6 +28,7 @@ use crate::plan::Want;
 use crate::plan::outcome;
 use crate::plan::outcome::Detail;
 use crate::render::json;
+use crate::render::style::Style;
 use crate::render::terminal;
 use crate::report::Code;
 use crate::report::CommandName;
@@ -67,6 +68,9 @@ pub struct Request<'a> {
     pub turn: &'a Turn,
 }
 
+/// From so many files on, the outcome is drawn while they are written.
+const DRAWN_AHEAD_FILES: usize = 32;
+
 /// What came of a request.
 pub struct Changed {
     /// The outcome, refused or done.
@@ -77,6 +81,30 @@ pub struct Changed {
     pub not_logged: Option<Problem>,
     /// How the run ends.
     pub exit: Exit,
+    /// The outcome as a person is shown it, if it was drawn while it was written.
+    pub drawn: Option<Vec<u8>>,
+}
+
+/// How an outcome will be shown.
+#[derive(Debug, Clone, Copy)]
+pub enum Showing {
+    /// As JSON, with texts.
+    Json,
+    /// As a card.
+    Card(Style),
+    /// Not, or not as it is.
+    Otherwise,
+}
+
+impl Showing {
+    /// Returns how a console shows outcomes.
+    pub fn on(console: &Console) -> Self {
+        match (console.is_json, console.is_quiet) {
+            (true, _) => Showing::Json,
+            (false, true) => Showing::Otherwise,
+            (false, false) => Showing::Card(console.out_style),
+        }
+    }
 }
 
 /// Carries a request out and prints its outcome.
@@ -86,7 +114,7 @@ pub fn run(
     globals: &Globals,
     console: &Console,
 ) -> Result<Exit, Fail> {
-    let changed = carry_out(request, change, globals, console.is_json)?;
+    let changed = carry_out(request, change, globals, Showing::on(console))?;
     tell(&changed, console)
 }
 
@@ -98,7 +126,7 @@ pub fn tell(changed: &Changed, console: &Console) -> Result<Exit, Fail> {
     if let Some(problem) = &changed.not_logged {
         console.error(&Fail::new(problem.clone()).report);
     }
-    if let Err(fail) = report(&changed.outcome, console) {
+    if let Err(fail) = report(changed, console) {
         if changed.outcome.ok && !changed.outcome.check {
             console.note("the files are written; only the report could not be");
         }
@@ -108,14 +136,18 @@ pub fn tell(changed: &Changed, console: &Console) -> Result<Exit, Fail> {
 }
 
 /// Prints an outcome: a refusal on stderr unless JSON was asked for.
-pub fn report(outcome: &Outcome, console: &Console) -> Result<(), Fail> {
+fn report(changed: &Changed, console: &Console) -> Result<(), Fail> {
+    let outcome = &changed.outcome;
     if console.is_json {
         return console.print(|out| json::line(out, outcome));
     }
     if let Some(error) = &outcome.error {
         console.error(error);
     } else if !console.is_quiet {
-        console.print(|out| terminal::outcome(out, outcome, &console.out_style))?;
+        console.print(|out| match &changed.drawn {
+            Some(drawn) => out.write_all(drawn),
+            None => terminal::outcome(out, outcome, &console.out_style),
+        })?;
     }
     Ok(())
 }
@@ -125,7 +157,7 @@ pub fn carry_out(
     request: &Request<'_>,
     change: &ChangeArgs,
     globals: &Globals,
-    texts: bool,
+    showing: Showing,
 ) -> Result<Changed, Fail> {
     let root = open_root(&globals.root)?;
     // From here on nobody else's commit comes between reading a file and writing it.
@@ -146,7 +178,7 @@ pub fn carry_out(
         None => None,
     };
     let planned = Planned { plan: planner.finish(), problems, undoes: Vec::new(), read_since };
-    let place = Place { root: &root, journal, log, texts };
+    let place = Place { root: &root, journal, log, showing };
     finish(request, planned, change, place, notes)
 }
 
@@ -178,8 +210,8 @@ pub struct Place<'a> {
     pub journal: Option<Journal>,
     /// The log that the call is appended to.
     pub log: Option<Log<'a>>,
-    /// Texts are wanted in the outcome.
-    pub texts: bool,
+    /// How the outcome will be shown.
+    pub showing: Showing,
 }
 
 /// Carries a plan out: logs the call, writes, logs the result. `notes` are those that there are already.
@@ -191,11 +223,12 @@ pub fn finish(
     mut notes: Vec<String>,
 ) -> Result<Changed, Fail> {
     let Planned { plan, mut problems, undoes, read_since } = planned;
-    let Place { root, journal, mut log, texts } = place;
+    let Place { root, journal, mut log, showing } = place;
     if let Some(log) = &log {
         problems.extend(own_edit(log, &plan, root));
     }
-    let detail = Detail { texts: texts || log.is_some(), max_text_bytes: change.max_text };
+    let texts = matches!(showing, Showing::Json) || log.is_some();
+    let detail = Detail { texts, max_text_bytes: change.max_text };
     let call_id = change.call_id.clone().or_else(|| log.as_ref().map(Log::next_call_id));
     if let (Some(log), Some(id)) = (&mut log, &call_id) {
         let tool = request.tool.unwrap_or_else(|| tool(request.command));
@@ -206,12 +239,13 @@ pub fn finish(
         made_folders: plan.files.iter().map(|file| made_folders(root, file)).collect(),
         limit_undo_bytes: change.max_text,
     });
-    let (mut done, line) = match outcome::error_report(problems) {
-        Some(error) => (outcome::refused(error, request.command, change.check), None),
+    let Written { outcome: mut done, line, drawn } = match outcome::error_report(problems) {
+        Some(error) => Written::of(outcome::refused(error, request.command, change.check)),
         None => {
             let done = outcome::of_plan(&plan, request.command, change.check, detail);
             let done = Outcome { call_id: call_id.clone(), undoes, ..done };
-            let write = Write { request, change, root, plan: &plan, journal: journal.as_ref(), read_since };
+            let journal = journal.as_ref();
+            let write = Write { request, change, root, plan: &plan, journal, read_since, showing };
             write.run(done, log.as_ref().zip(recording.as_ref()), &mut notes)
         }
     };
@@ -229,7 +263,7 @@ pub fn finish(
         // What is logged, or could not be, no later run need log.
         notes.extend(journal.and_then(|journal| journal.close().err()).map(|error| error.to_string()));
     }
-    Ok(Changed { outcome: done, notes, not_logged, exit })
+    Ok(Changed { outcome: done, notes, not_logged, exit, drawn })
 }
 
 /// What the record of an outcome needs beside it.
@@ -295,6 +329,22 @@ struct Write<'a> {
     plan: &'a Plan,
     journal: Option<&'a Journal>,
     read_since: SystemTime,
+    showing: Showing,
+}
+
+/// What came of a plan that was written, or only checked.
+struct Written {
+    outcome: Outcome,
+    /// What its log is to get.
+    line: Option<Vec<u8>>,
+    /// The outcome as a person is shown it.
+    drawn: Option<Vec<u8>>,
+}
+
+impl Written {
+    fn of(outcome: Outcome) -> Self {
+        Written { outcome, line: None, drawn: None }
+    }
 }
 
 impl Write<'_> {
@@ -306,11 +356,17 @@ impl Write<'_> {
         done: Outcome,
         logged: Option<(&Log<'_>, &Recording<'_>)>,
         notes: &mut Vec<String>,
-    ) -> (Outcome, Option<Vec<u8>>) {
-        let Write { request, change, root, plan, journal, read_since } = self;
+    ) -> Written {
+        let Write { request, change, root, plan, journal, read_since, showing } = self;
         if change.check {
-            return (done, None);
+            return Written::of(done);
         }
+        let ahead = match showing {
+            Showing::Card(style) if logged.is_none() && done.files.len() >= DRAWN_AHEAD_FILES => {
+                Some((done.clone(), *style))
+            }
+            Showing::Card(_) | Showing::Json | Showing::Otherwise => None,
+        };
         let done = RefCell::new(done);
         let line = RefCell::new(None);
         let log_entry = |prepared: &Prepared| {
@@ -341,7 +397,11 @@ impl Write<'_> {
             journal: *journal,
             log_entry: if logged.is_some() { Some(&log_entry) } else { None },
         };
-        let committed = commit(root, plan, &options);
+        // Writing waits for the system, and drawing for nothing but a processor.
+        let (committed, drawn) = std::thread::scope(|scope| {
+            let drawn = ahead.as_ref().map(|(outcome, style)| scope.spawn(|| drawn(outcome, style)));
+            (commit(root, plan, &options), drawn.and_then(|drawn| drawn.join().ok()))
+        });
         let (mut done, line) = (done.into_inner(), line.into_inner());
         match committed {
             Ok(committed) => {
@@ -355,14 +415,23 @@ impl Write<'_> {
                 notes.extend(unsynced.map(|path| {
                     format!("it is not known whether the names in {} are on the disk", path.shown())
                 }));
-                (done, line)
+                // What only writing tells is in no picture that was drawn meanwhile.
+                let is_same = ahead.is_some_and(|(outcome, _)| outcome == done);
+                Written { outcome: done, line, drawn: drawn.filter(|_| is_same) }
             }
             Err(error) => match outcome::error_report(vec![error.problem()]) {
-                Some(report) => (outcome::refused(report, request.command, false), None),
-                None => (done, line),
+                Some(report) => Written::of(outcome::refused(report, request.command, false)),
+                None => Written { outcome: done, line, drawn: None },
             },
         }
     }
+}
+
+fn drawn(outcome: &Outcome, style: &Style) -> Vec<u8> {
+    let mut out = Vec::new();
+    // Memory takes all bytes.
+    let _ = terminal::outcome(&mut out, outcome, style);
+    out
 }
 
 /// Adds to an outcome what only writing tells.

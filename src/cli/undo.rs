@@ -38,6 +38,7 @@ use super::change::Changed;
 use super::change::Place;
 use super::change::Planned;
 use super::change::Request;
+use super::change::Showing;
 use super::exit::Exit;
 use super::fail::Fail;
 use super::session_log::Log;
@@ -92,7 +93,7 @@ pub fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> Result<Exit
         arguments: &|| arguments(&selection),
         turn: &turn,
     };
-    let place = Place { root: &root, journal, log, texts: console.is_json };
+    let place = Place { root: &root, journal, log, showing: Showing::on(console) };
     let changed = change::finish(&request, planned, &args.change, place, Vec::new())?;
     if changed.outcome.ok && !args.change.check {
         undo.emptied.iter().for_each(|(path, count)| root.remove_empty_folders(path, *count));
@@ -105,7 +106,7 @@ fn refused(problem: Problem, args: &UndoArgs, console: &Console) -> Result<Exit,
     let fail = Fail::new(problem);
     let exit = Exit::of(&fail.report);
     let outcome = outcome::refused(*fail.report, CommandName::Undo, args.change.check);
-    change::tell(&Changed { outcome, notes: Vec::new(), not_logged: None, exit }, console)
+    change::tell(&Changed { outcome, notes: Vec::new(), not_logged: None, exit, drawn: None }, console)
 }
 
 fn selection(args: &UndoArgs) -> Selection {
