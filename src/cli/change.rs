@@ -8,8 +8,10 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 use std::time::UNIX_EPOCH;
 
+use crate::disk::CommitError;
 use crate::disk::LogEntry;
 use crate::disk::commit::CommitOptions;
+use crate::disk::commit::Committed;
 use crate::disk::commit::Prepared;
 use crate::disk::commit::commit;
 use crate::disk::journal::Journal;
@@ -68,8 +70,8 @@ pub struct Request<'a> {
     pub turn: &'a Turn,
 }
 
-/// From so many files on, the outcome is drawn while they are written.
-const DRAWN_AHEAD_FILES: usize = 32;
+/// From so many files on, the outcome is made and drawn while they are written.
+const AHEAD_FILES: usize = 32;
 
 /// What came of a request.
 pub struct Changed {
@@ -242,11 +244,13 @@ pub fn finish(
     let Written { outcome: mut done, line, drawn } = match outcome::error_report(problems) {
         Some(error) => Written::of(outcome::refused(error, request.command, change.check)),
         None => {
-            let done = outcome::of_plan(&plan, request.command, change.check, detail);
-            let done = Outcome { call_id: call_id.clone(), undoes, ..done };
+            let (plan, command, check) = (&plan, request.command, change.check);
+            let id = call_id.clone();
+            let made =
+                move || Outcome { call_id: id, undoes, ..outcome::of_plan(plan, command, check, detail) };
             let journal = journal.as_ref();
-            let write = Write { request, change, root, plan: &plan, journal, read_since, showing };
-            write.run(done, log.as_ref().zip(recording.as_ref()), &mut notes)
+            let write = Write { request, change, root, plan, journal, read_since, showing };
+            write.run(made, log.as_ref().zip(recording.as_ref()), &mut notes)
         }
     };
     done.call_id = call_id;
@@ -348,37 +352,18 @@ impl Written {
 }
 
 impl Write<'_> {
-    /// Writes the plan, unless only a check was asked for. The outcome was taken before, from the files as they were
-    /// read; what only writing tells is added. With a log, the line that it is to get comes back too: if the process is
-    /// killed after the names have changed, the next run finds it in the journal.
+    /// Writes the plan, unless only a check was asked for. The outcome is made from the files as they were read; what
+    /// only writing tells is added. With a log, the line that it is to get comes back too: if the process is killed
+    /// after the names have changed, the next run finds it in the journal.
     fn run(
         &self,
-        done: Outcome,
+        made: impl FnOnce() -> Outcome + Send,
         logged: Option<(&Log<'_>, &Recording<'_>)>,
         notes: &mut Vec<String>,
     ) -> Written {
-        let Write { request, change, root, plan, journal, read_since, showing } = self;
-        if change.check {
-            return Written::of(done);
+        if self.change.check {
+            return Written::of(made());
         }
-        let ahead = match showing {
-            Showing::Card(style) if logged.is_none() && done.files.len() >= DRAWN_AHEAD_FILES => {
-                Some((done.clone(), *style))
-            }
-            Showing::Card(_) | Showing::Json | Showing::Otherwise => None,
-        };
-        let done = RefCell::new(done);
-        let line = RefCell::new(None);
-        let log_entry = |prepared: &Prepared| {
-            let mut done = done.borrow_mut();
-            complete(&mut done, prepared);
-            let (log, text) = logged.map_or_else(Default::default, |(log, recording)| {
-                let record = recording.of(&done);
-                (log.real_path(), log.result_line(&mut done, record))
-            });
-            *line.borrow_mut() = Some(text.clone());
-            LogEntry { log, line: text }
-        };
         let interrupted = Arc::new(AtomicBool::new(false));
         // If a handler can't be set, a signal ends the process as it would have without one: before the names change the
         // old tree stands, afterwards the new one.
@@ -386,26 +371,86 @@ impl Write<'_> {
         {
             let _ = signal_hook::flag::register(signal, Arc::clone(&interrupted));
         }
-        let options = CommitOptions {
-            sync: !change.no_sync,
-            in_place: change.in_place,
-            read_since_ns: read_since
+        let is_interrupted = || interrupted.load(Ordering::Relaxed);
+        let Some((log, recording)) = logged else {
+            return self.run_unlogged(made, &self.options(&is_interrupted), notes);
+        };
+        // The log's line goes to the journal before names change.
+        let done = RefCell::new(made());
+        let line = RefCell::new(None);
+        let log_entry = |prepared: &Prepared| {
+            let mut done = done.borrow_mut();
+            complete(&mut done, prepared);
+            let record = recording.of(&done);
+            let text = log.result_line(&mut done, record);
+            *line.borrow_mut() = Some(text.clone());
+            LogEntry { log: log.real_path(), line: text }
+        };
+        let options = CommitOptions { log_entry: Some(&log_entry), ..self.options(&is_interrupted) };
+        let committed = commit(self.root, self.plan, &options);
+        let outcome = self.ended(committed, done.into_inner(), notes);
+        let line = line.into_inner().filter(|_| outcome.ok);
+        Written { outcome, line, drawn: None }
+    }
+
+    /// Writing waits for the system, and making the outcome and its picture for nothing but a processor: of many files
+    /// both go on at once.
+    fn run_unlogged(
+        &self,
+        made: impl FnOnce() -> Outcome + Send,
+        options: &CommitOptions<'_>,
+        notes: &mut Vec<String>,
+    ) -> Written {
+        if self.plan.files.len() < AHEAD_FILES {
+            let made = made();
+            return Written::of(self.ended(commit(self.root, self.plan, options), made, notes));
+        }
+        let showing = self.showing;
+        let (committed, pictured) = std::thread::scope(|scope| {
+            let pictured = scope.spawn(move || {
+                let made = made();
+                let drawn = match showing {
+                    Showing::Card(style) => Some(drawn(&made, &style)),
+                    Showing::Json | Showing::Otherwise => None,
+                };
+                (made, drawn)
+            });
+            let committed = commit(self.root, self.plan, options);
+            (committed, pictured.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause)))
+        });
+        let (made, drawn) = pictured;
+        // What only writing tells is in no picture that was drawn meanwhile.
+        let is_whole =
+            committed.as_ref().is_ok_and(|committed| tells_nothing(self.plan, &committed.prepared));
+        let outcome = self.ended(committed, made, notes);
+        Written { outcome, line: None, drawn: drawn.filter(|_| is_whole) }
+    }
+
+    fn options<'b>(&'b self, interrupted: &'b dyn Fn() -> bool) -> CommitOptions<'b> {
+        CommitOptions {
+            sync: !self.change.no_sync,
+            in_place: self.change.in_place,
+            read_since_ns: self
+                .read_since
                 .duration_since(UNIX_EPOCH)
                 .ok()
                 .and_then(|since| i128::try_from(since.as_nanos()).ok()),
-            interrupted: &|| interrupted.load(Ordering::Relaxed),
-            journal: *journal,
-            log_entry: if logged.is_some() { Some(&log_entry) } else { None },
-        };
-        // Writing waits for the system, and drawing for nothing but a processor.
-        let (committed, drawn) = std::thread::scope(|scope| {
-            let drawn = ahead.as_ref().map(|(outcome, style)| scope.spawn(|| drawn(outcome, style)));
-            (commit(root, plan, &options), drawn.and_then(|drawn| drawn.join().ok()))
-        });
-        let (mut done, line) = (done.into_inner(), line.into_inner());
+            interrupted,
+            journal: self.journal,
+            log_entry: None,
+        }
+    }
+
+    /// Returns the outcome of a commit, given what was made of the plan.
+    fn ended(
+        &self,
+        committed: Result<Committed, CommitError>,
+        mut made: Outcome,
+        notes: &mut Vec<String>,
+    ) -> Outcome {
         match committed {
             Ok(committed) => {
-                complete(&mut done, &committed.prepared);
+                complete(&mut made, &committed.prepared);
                 let left = committed
                     .left_behind
                     .iter()
@@ -415,13 +460,11 @@ impl Write<'_> {
                 notes.extend(unsynced.map(|path| {
                     format!("it is not known whether the names in {} are on the disk", path.shown())
                 }));
-                // What only writing tells is in no picture that was drawn meanwhile.
-                let is_same = ahead.is_some_and(|(outcome, _)| outcome == done);
-                Written { outcome: done, line, drawn: drawn.filter(|_| is_same) }
+                made
             }
             Err(error) => match outcome::error_report(vec![error.problem()]) {
-                Some(report) => Written::of(outcome::refused(report, request.command, false)),
-                None => Written { outcome: done, line, drawn: None },
+                Some(report) => outcome::refused(report, self.request.command, false),
+                None => made,
             },
         }
     }
@@ -432,6 +475,12 @@ fn drawn(outcome: &Outcome, style: &Style) -> Vec<u8> {
     // Memory takes all bytes.
     let _ = terminal::outcome(&mut out, outcome, style);
     out
+}
+
+/// Tells whether writing told nothing that an outcome does not have.
+fn tells_nothing(plan: &Plan, prepared: &Prepared) -> bool {
+    let is_made = |file: &PlannedFile| file.operation == Operation::Create;
+    prepared.hard_links_broken.is_empty() && !plan.files.iter().any(is_made)
 }
 
 /// Adds to an outcome what only writing tells.
