@@ -264,6 +264,27 @@ fn plan_lines(
     options: Options,
 ) -> Result<PlannedHunks, Vec<Problem>> {
     let are_bytes = are_bytes_of(document, hunks);
+    let planned = plan_lines_as(are_bytes, document, hunks, first, options);
+    // What is only inserted does not tell: it may be text that the file's encoding lacks.
+    let old_is_ascii =
+        |hunk: &&LineHunk| hunk.lines().all(|line| line.kind == LineKind::Insert || line.text.is_ascii());
+    let is_ascii = || hunks.iter().all(old_is_ascii);
+    if planned.is_ok() || are_bytes || document.is_utf8() || !document.has_lines_of_bytes() || is_ascii() {
+        return planned;
+    }
+    // A file that is not UTF-8 may hold some characters of it all the same, and a diff of the file has those bytes.
+    let exactly = Options { most_lenient: Rung::Exact, ..options };
+    plan_lines_as(true, document, hunks, first, exactly).or(planned)
+}
+
+/// Plans hunks whose lines are the file's own bytes, or text.
+fn plan_lines_as(
+    are_bytes: bool,
+    document: &Document,
+    hunks: &[&LineHunk],
+    first: usize,
+    options: Options,
+) -> Result<PlannedHunks, Vec<Problem>> {
     let file = document;
     let document = if are_bytes { file } else { file.decoded() };
     // Diffs take a byte order mark for a part of the first line; models leave it out.
