@@ -48,9 +48,8 @@ pub struct FrameSummary {
 #[derive(Debug)]
 pub struct Frame {
     cap_bytes: usize,
-    carry: Vec<u8>,
-    /// The line that is open is longer than the cap: it is only measured.
-    is_skipping: bool,
+    /// The line that is open; one that is longer than the cap is only measured.
+    carry: Carry,
     skipped_long: usize,
     lines: usize,
     /// Offset of the first byte of the open line.
@@ -70,8 +69,7 @@ impl Frame {
     pub fn with_cap(cap_bytes: usize) -> Self {
         Frame {
             cap_bytes,
-            carry: Vec::new(),
-            is_skipping: false,
+            carry: Carry::new(cap_bytes),
             skipped_long: 0,
             lines: 0,
             line_start: 0,
@@ -118,36 +116,58 @@ impl Frame {
 
     fn carry_on(&mut self, piece: &[u8]) {
         self.line_len += piece.len() as u64;
-        if self.is_skipping {
-            return;
-        }
-        let needed = self.carry.len() + piece.len();
-        if needed > self.cap_bytes {
-            self.is_skipping = true;
-            self.carry = Vec::new();
-            return;
-        }
-        if needed > self.carry.capacity() {
-            // Vec's own doubling would overshoot the cap, and the bound on memory with it.
-            let capacity = needed.max(self.carry.capacity() * 2).min(self.cap_bytes);
-            self.carry.reserve_exact(capacity - self.carry.len());
-        }
-        self.carry.extend_from_slice(piece);
+        self.carry.push(piece);
     }
 
     fn end_carried(&mut self, is_torn: bool, on_line: &mut impl FnMut(Line<'_>)) {
         self.lines += 1;
-        if self.is_skipping {
+        if self.carry.is_over {
             self.skipped_long += 1;
         } else {
             let (number, offset_bytes) = (self.lines, self.line_start);
-            on_line(Line { number, offset_bytes, bytes: &self.carry, is_torn });
+            on_line(Line { number, offset_bytes, bytes: &self.carry.bytes, is_torn });
         }
-        self.is_skipping = false;
         self.carry.clear();
-        self.carry.shrink_to(CARRY_KEPT_BYTES);
         self.line_start += self.line_len + 1;
         self.line_len = 0;
+    }
+}
+
+/// What of a line, or of an element, came in earlier blocks; of one that is longer than the cap nothing is held.
+#[derive(Debug)]
+struct Carry {
+    bytes: Vec<u8>,
+    cap_bytes: usize,
+    is_over: bool,
+}
+
+impl Carry {
+    fn new(cap_bytes: usize) -> Self {
+        Carry { bytes: Vec::new(), cap_bytes, is_over: false }
+    }
+
+    fn push(&mut self, piece: &[u8]) {
+        if self.is_over {
+            return;
+        }
+        let needed = self.bytes.len() + piece.len();
+        if needed > self.cap_bytes {
+            self.is_over = true;
+            self.bytes = Vec::new();
+            return;
+        }
+        if needed > self.bytes.capacity() {
+            // Vec's own doubling would overshoot the cap, and the bound on memory with it.
+            let capacity = needed.max(self.bytes.capacity() * 2).min(self.cap_bytes);
+            self.bytes.reserve_exact(capacity - self.bytes.len());
+        }
+        self.bytes.extend_from_slice(piece);
+    }
+
+    fn clear(&mut self) {
+        self.is_over = false;
+        self.bytes.clear();
+        self.bytes.shrink_to(CARRY_KEPT_BYTES);
     }
 }
 
@@ -300,7 +320,7 @@ mod tests {
         let mut count = 0;
         for _ in 0..10_000 {
             frame.push(&[b'x'; 64], &mut |_| count += 1);
-            assert!(frame.carry.capacity() <= 1000);
+            assert!(frame.carry.bytes.capacity() <= 1000);
         }
         frame.push(b"\nnext\n", &mut |line| {
             assert_eq!((line.number, line.offset_bytes, line.bytes), (2, 640_001, b"next".as_slice()));
@@ -320,10 +340,10 @@ mod tests {
         let mut lengths = Vec::new();
         for block in line.chunks(3 << 20) {
             frame.push(block, &mut |line| lengths.push(line.bytes.len()));
-            assert!(frame.carry.capacity() <= LINE_CAP_BYTES);
+            assert!(frame.carry.bytes.capacity() <= LINE_CAP_BYTES);
         }
         frame.push(b"\n", &mut |line| lengths.push(line.bytes.len()));
-        assert!(frame.carry.capacity() <= CARRY_KEPT_BYTES, "the buffer of a long line is given back");
+        assert!(frame.carry.bytes.capacity() <= CARRY_KEPT_BYTES, "the buffer of a long line is given back");
         assert_eq!(lengths, [LINE_CAP_BYTES]);
     }
 

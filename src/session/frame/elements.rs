@@ -14,6 +14,8 @@ use memchr::memchr2;
 
 use crate::text::document::UTF8_BOM;
 
+use super::Carry;
+
 /// Where an element stands in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holder<'a> {
@@ -103,8 +105,7 @@ pub struct Elements {
     /// The byte before was a backslash in a string.
     is_escaped: bool,
     /// What earlier blocks held of the open element.
-    carry: Vec<u8>,
-    is_skipping: bool,
+    carry: Carry,
     skipped_long: usize,
     /// 1-based number of the line that the next byte is on.
     line: usize,
@@ -123,8 +124,7 @@ impl Elements {
             key: String::new(),
             open: None,
             is_escaped: false,
-            carry: Vec::new(),
-            is_skipping: false,
+            carry: Carry::new(cap_bytes),
             skipped_long: 0,
             line: 1,
             is_at_line_start: true,
@@ -158,7 +158,7 @@ impl Elements {
             }
         }
         if self.open.is_some() {
-            self.carry_on(&block[from..]);
+            self.carry.push(&block[from..]);
         }
         if let Some(last) = block.last() {
             self.is_at_line_start = *last == b'\n';
@@ -210,31 +210,13 @@ impl Elements {
         self.at = at;
     }
 
-    fn carry_on(&mut self, piece: &[u8]) {
-        if self.is_skipping {
-            return;
-        }
-        let needed = self.carry.len() + piece.len();
-        if needed > self.cap_bytes {
-            self.is_skipping = true;
-            self.carry = Vec::new();
-            return;
-        }
-        if needed > self.carry.capacity() {
-            // Vec's own doubling would overshoot the cap, and the bound on memory with it.
-            let capacity = needed.max(self.carry.capacity() * 2).min(self.cap_bytes);
-            self.carry.reserve_exact(capacity - self.carry.len());
-        }
-        self.carry.extend_from_slice(piece);
-    }
-
     /// Ends the open element with its last piece.
     fn end(&mut self, piece: &[u8], is_torn: bool, on_element: &mut impl FnMut(Element<'_>)) {
         let Some(open) = self.open.take() else { return };
-        if !self.carry.is_empty() || self.is_skipping || piece.len() > self.cap_bytes {
-            self.carry_on(piece);
+        if !self.carry.bytes.is_empty() || self.carry.is_over || piece.len() > self.cap_bytes {
+            self.carry.push(piece);
         }
-        let bytes = if self.carry.is_empty() { piece } else { self.carry.as_slice() };
+        let bytes = if self.carry.bytes.is_empty() { piece } else { &self.carry.bytes };
         let Open { line, offset_bytes, .. } = open;
         let (holder, next) = match self.at {
             At::Root => (Some(Holder::Root), At::Root),
@@ -244,15 +226,13 @@ impl Elements {
             At::Key => (None, At::Field),
         };
         match holder {
-            _ if self.is_skipping => self.skipped_long += 1,
+            _ if self.carry.is_over => self.skipped_long += 1,
             Some(holder) => on_element(Element { holder, line, offset_bytes, bytes, is_torn }),
             // What is no key names nothing.
             None => self.key = serde_json::from_slice(bytes).unwrap_or_default(),
         }
         self.at = next;
-        self.is_skipping = false;
         self.carry.clear();
-        self.carry.shrink_to(super::CARRY_KEPT_BYTES);
     }
 }
 
