@@ -13,6 +13,7 @@ use crate::session::format::tape::TapeReader;
 use crate::session::sse::Framing;
 use crate::session::sse::Payloads;
 use crate::session::sse::looks_like_sse;
+use crate::text::document::UTF8_BOM;
 
 use super::args::Transport;
 use super::fail::Fail;
@@ -139,7 +140,7 @@ enum First<'a> {
 }
 
 fn first_line(head: &[u8]) -> First<'_> {
-    let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
+    let text = head.strip_prefix(UTF8_BOM).unwrap_or(head).trim_ascii_start();
     match text.first() {
         None => First::Open,
         Some(b'{') => match memchr::memchr(b'\n', text) {

@@ -22,6 +22,7 @@ pub mod unpack;
 use thiserror::Error;
 
 use crate::report::Card;
+use crate::text::document::UTF8_BOM;
 
 use event::CallEvent;
 use event::CallResult;
@@ -419,7 +420,7 @@ impl Reader {
 
     fn line(&mut self, line: Line<'_>, emit: &mut dyn FnMut(Card)) {
         let bytes = match line.number {
-            1 => line.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line.bytes),
+            1 => line.bytes.strip_prefix(UTF8_BOM).unwrap_or(line.bytes),
             _ => line.bytes,
         };
         let Reader { log, cards } = self;

@@ -8,6 +8,8 @@
 
 use memchr::memchr2;
 
+use crate::text::document::UTF8_BOM;
+
 use super::frame::Frame;
 use super::frame::LINE_CAP_BYTES;
 use super::frame::Line;
@@ -20,8 +22,6 @@ const CARRY_KEPT_BYTES: usize = 1 << 20;
 
 /// How many bytes of a line that is no `data:` line are kept, to tell what it is.
 const OTHER_KEPT_BYTES: usize = 8;
-
-const UTF8_BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// How payloads are packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -48,6 +48,7 @@ use crate::session::event::Scope;
 use crate::session::event::Words;
 
 use super::Text;
+use super::as_text;
 use super::json_into;
 use super::lenient;
 use super::object;
@@ -250,12 +251,7 @@ pub fn proposes(line: &[u8], knows: impl Fn(&str) -> bool) -> bool {
 
 /// Tells whether a log of this format may hold such a line.
 pub(super) fn is_row(line: &[u8]) -> bool {
-    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-    let Ok(row) =
-        std::str::from_utf8(line).map_err(drop).and_then(|text| object::<Row<'_>>(text).map_err(drop))
-    else {
-        return false;
-    };
+    let Some(row) = as_text(line).and_then(|text| object::<Row<'_>>(text).ok()) else { return false };
     match row.kind.as_ref() {
         "session" => lenient::<f64>(row.created_at).is_some(),
         kind => kind.contains('/') && is_known(kind.as_bytes()) && row.data.is_some(),
@@ -271,8 +267,7 @@ pub fn numbers(line: &[u8]) -> (Option<u64>, Option<u64>) {
 
 /// Returns the version that a header names; none of any other line.
 fn header_version(line: &[u8]) -> Option<u64> {
-    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-    let row: Row<'_> = object(std::str::from_utf8(line).ok()?).ok()?;
+    let row: Row<'_> = object(as_text(line)?).ok()?;
     (row.kind == "session").then(|| lenient(row.version).unwrap_or_default())
 }
 

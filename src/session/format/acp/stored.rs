@@ -35,7 +35,10 @@ use crate::session::event::Fragment;
 use crate::session::event::Place;
 use crate::session::event::Request;
 use crate::session::format::Text;
+use crate::session::format::as_text;
 use crate::session::format::lenient;
+use crate::session::format::object;
+use crate::session::format::verbatim;
 
 use super::live::shape;
 
@@ -340,7 +343,7 @@ impl Acp {
 
     fn message(&mut self, text: &str, row: &Row<'_>, mut place: Place, emit: &mut Emit<'_>) {
         if row.session_update.is_some() {
-            return self.update(lenient_text(text), &place, emit);
+            return self.update(object(text).ok(), &place, emit);
         }
         let params: Option<Params<'_>> = lenient(row.params);
         match (row.method.as_deref(), params) {
@@ -757,27 +760,9 @@ fn has_members(input: &str) -> bool {
     input.strip_prefix('{').is_some_and(|rest| !rest.trim_start().starts_with('}'))
 }
 
-fn lenient_text<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
-    serde_json::from_str(text).ok()
-}
-
-/// Reads a JSON object; serde alone would also take an array of the fields' values.
-fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
-    if text.trim_ascii_start().starts_with('{') {
-        return serde_json::from_str(text);
-    }
-    Err(serde::de::Error::custom("not an object"))
-}
-
-/// Returns a number as it stands and a string without its quotes.
-fn verbatim(raw: &RawValue) -> String {
-    lenient(Some(raw)).unwrap_or_else(|| raw.get().to_owned())
-}
-
 /// Tells whether a log of this format may hold such a line.
 pub fn is_row(line: &[u8]) -> bool {
-    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-    let Some(row) = std::str::from_utf8(line).ok().and_then(|text| object::<Row<'_>>(text).ok()) else {
+    let Some(row) = as_text(line).and_then(|text| object::<Row<'_>>(text).ok()) else {
         return false;
     };
     let is_message = |row: &Row<'_>| {

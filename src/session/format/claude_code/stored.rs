@@ -20,9 +20,11 @@ use crate::session::event::CallEvent;
 use crate::session::event::CallResult;
 use crate::session::event::Place;
 use crate::session::event::Request;
+use crate::text::document::UTF8_BOM;
 
 use super::super::Text;
 use super::super::lenient;
+use super::super::object;
 use super::outcome::Outcome;
 use super::outcome::text_of;
 use super::result::Changed;
@@ -221,7 +223,7 @@ impl ClaudeCode {
 
 /// Tells whether a log of this format may hold such a line.
 pub(in crate::session::format) fn is_row(line: &[u8]) -> bool {
-    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
+    let line = line.strip_prefix(UTF8_BOM).unwrap_or(line).trim_ascii();
     // A line may be longer than what is looked at; no other log's lines begin so.
     if line.starts_with(b"{\"parentUuid\":") {
         return true;
@@ -374,14 +376,6 @@ struct Denial<'a> {
 struct Origin<'a> {
     #[serde(borrow)]
     kind: Option<Text<'a>>,
-}
-
-/// Reads a JSON object; serde alone would also take an array of the fields' values.
-fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
-    if text.trim_ascii_start().starts_with('{') {
-        return serde_json::from_str(text);
-    }
-    Err(serde::de::Error::custom("not an object"))
 }
 
 /// Returns the arguments of a call: an object, or what a model wrote that is none, as a string.

@@ -35,8 +35,11 @@ use crate::session::event::FileChange;
 use crate::session::event::Place;
 use crate::session::event::Request;
 use crate::session::format::Text;
+use crate::session::format::as_text;
 use crate::session::format::json_into;
 use crate::session::format::lenient;
+use crate::session::format::object;
+use crate::session::format::verbatim;
 
 use super::answer;
 use super::answer::Answer;
@@ -908,23 +911,9 @@ fn error_of(raw: Option<&RawValue>) -> Option<String> {
     lenient::<String>(raw).or_else(|| lenient::<Told>(raw).map(|told| told.message))
 }
 
-/// Reads a JSON object; serde alone would also take an array of the fields' values.
-fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
-    if text.trim_ascii_start().starts_with('{') {
-        return serde_json::from_str(text);
-    }
-    Err(serde::de::Error::custom("not an object"))
-}
-
-/// Returns a number as it stands and a string without its quotes.
-fn verbatim(raw: &RawValue) -> String {
-    lenient(Some(raw)).unwrap_or_else(|| raw.get().to_owned())
-}
-
 /// Tells whether a log of this format may hold such a line; the line may be cut.
 pub fn is_row(line: &[u8]) -> bool {
-    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-    let row = std::str::from_utf8(line).ok().and_then(|text| object::<Row<'_>>(text).ok());
+    let row = as_text(line).and_then(|text| object::<Row<'_>>(text).ok());
     let Some(row) = row else {
         // The first line holds the instructions, and may be longer than what is looked at.
         let begins = |head: skim::Head<'_>| {
