@@ -53,6 +53,17 @@ pub struct PlannedHunks {
     pub replacements: Option<usize>,
 }
 
+fn line_hunks(hunks: &[Hunk]) -> Vec<&LineHunk> {
+    let mut lines = Vec::with_capacity(hunks.len());
+    for hunk in hunks {
+        match hunk {
+            Hunk::Lines(hunk) => lines.push(hunk),
+            Hunk::Replace(_) | Hunk::Binary(_) => {}
+        }
+    }
+    lines
+}
+
 /// Plans the hunks of one file edit; `first` is the 1-based number of the first of them.
 ///
 /// # Errors
@@ -63,13 +74,7 @@ pub fn plan(
     first: usize,
     options: Options,
 ) -> Result<PlannedHunks, Vec<Problem>> {
-    let lines: Vec<&LineHunk> = hunks
-        .iter()
-        .filter_map(|hunk| match hunk {
-            Hunk::Lines(lines) => Some(lines),
-            Hunk::Replace(_) | Hunk::Binary(_) => None,
-        })
-        .collect();
+    let lines = line_hunks(hunks);
     if let Some(Hunk::Binary(binary)) = hunks.first() {
         let splices = plan_binary(document, binary, options).map_err(|problem| {
             vec![Problem { hunk: Some(first), line: Some(binary.line_number), ..problem }]
@@ -93,13 +98,7 @@ pub fn plan(
 /// # Errors
 /// As [`plan`].
 pub fn plan_once(document: &Document, hunks: &[Hunk]) -> Result<PlannedHunks, Vec<Problem>> {
-    let lines: Vec<&LineHunk> = hunks
-        .iter()
-        .filter_map(|hunk| match hunk {
-            Hunk::Lines(lines) => Some(lines),
-            Hunk::Replace(_) | Hunk::Binary(_) => None,
-        })
-        .collect();
+    let lines = line_hunks(hunks);
     let rules = Rules { most_lenient: Rung::Exact, appends: false };
     let problems: Vec<Problem> = locate_all(document, &lines, rules)
         .iter()
