@@ -29,6 +29,7 @@ use crate::disk::walk::below;
 use crate::render::file_patch;
 use crate::render::file_patch::FilePatch;
 use crate::render::file_patch::Written;
+use crate::render::operation_word;
 use crate::report::Card;
 use crate::report::CardFile;
 use crate::report::CardKind;
@@ -50,7 +51,6 @@ use super::args::Globals;
 use super::exit::Exit;
 use super::fail::Fail;
 use super::printer::CardPrinter;
-use super::show::operation_word;
 use super::streams::Console;
 use super::streams::read_input;
 

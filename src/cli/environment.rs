@@ -13,8 +13,6 @@ use super::args::ColorWhen;
 use super::args::Globals;
 use super::args::Theme;
 
-/// How many lines of a wholly new or deleted file are drawn, if not all are asked for.
-const MAX_LINES: usize = 20;
 /// How long a terminal may take to tell its colours.
 const ASK_LIMIT: Duration = Duration::from_millis(100);
 
@@ -108,7 +106,7 @@ pub fn styles(globals: &Globals) -> (Style, Style) {
         dark,
         color_blind: globals.theme.contains(&Theme::ColorBlind),
         ascii: !has_utf8(),
-        max_lines: (!globals.full).then_some(MAX_LINES),
+        max_lines: (!globals.full).then_some(Style::MAX_LINES),
         is_full: globals.full,
         is_side_by_side: false,
     };

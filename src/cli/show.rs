@@ -15,6 +15,8 @@ use crate::report::Problem;
 use crate::report::Source;
 use crate::session::requested;
 
+use crate::render::operation_word;
+
 use super::args::CardOutput;
 use super::args::ShowArgs;
 use super::exit::Exit;
@@ -87,16 +89,4 @@ fn is_patch(parsed: &Parsed) -> Result<(), Fail> {
 
 fn no_edit() -> Fail {
     Fail::new(Problem::new(Code::NoEdits, "the patch has no file edit"))
-}
-
-/// Returns the first word of a title.
-pub fn operation_word(operation: crate::report::Operation) -> &'static str {
-    use crate::report::Operation;
-    match operation {
-        Operation::Create => "create",
-        Operation::Update => "update",
-        Operation::Delete => "delete",
-        Operation::Rename => "rename",
-        Operation::Copy => "copy",
-    }
 }

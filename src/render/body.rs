@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use super::escape::Cell;
 use super::escape::Place;
-use super::escape::border_before;
 use super::escape::cells;
 use super::lines::FileLines;
 use super::lines::Gap;
@@ -152,6 +151,11 @@ fn part_in_view(text: &str, focus: Option<&Range<usize>>, width: usize) -> Range
     border_before(text, focus.saturating_sub(reach))..border_before(text, focus + reach)
 }
 
+/// Returns the last border between characters that is not behind `at`, in bytes.
+fn border_before(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
 /// Returns the rows of one line: one, or as many as it needs where everything is drawn.
 pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hidden) -> Vec<Row> {
     let (style, text, marks) = (frame.style, line.text, &line.marks);
@@ -183,8 +187,18 @@ pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hid
         return vec![row];
     }
     hidden.note_line(text, line.new_number.or(line.old_number));
-    let part =
-        if style.is_full { 0..text.len() } else { part_in_view(text, marks.focus.as_ref(), style.width) };
+    let touches = |cell: &Cell<'_>, range: &Range<usize>| {
+        cell.source.start < range.end && range.start < cell.source.end
+    };
+    let role_of = |cell: &Cell<'_>| match cell.is_hidden {
+        true => Role::Hidden,
+        false if marks.words.iter().any(|range| touches(cell, range)) => word,
+        false => role,
+    };
+    if style.is_full {
+        return push_wrapped(row, text, role_of, style);
+    }
+    let part = part_in_view(text, marks.focus.as_ref(), style.width);
     let mut all = cells(&text[part.clone()], Place::Line, style.charset());
     for cell in &mut all {
         cell.source = cell.source.start + part.start..cell.source.end + part.start;
@@ -202,22 +216,11 @@ pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hid
     if part.end < text.len() {
         all.push(left_out(text.len()));
     }
-    let touches = |cell: &Cell<'_>, range: &Range<usize>| {
-        cell.source.start < range.end && range.start < cell.source.end
-    };
     let focus = marks.focus.as_ref().map(|range| {
         let first = all.partition_point(|cell| cell.source.end <= range.start);
         let last = all.partition_point(|cell| cell.source.start < range.end);
         first..last.max(first)
     });
-    let role_of = |cell: &Cell<'_>| match cell.is_hidden {
-        true => Role::Hidden,
-        false if marks.words.iter().any(|range| touches(cell, range)) => word,
-        false => role,
-    };
-    if style.is_full {
-        return push_wrapped(row, &all, role_of, style);
-    }
     push_cut(&mut row, &all, role_of, focus, style);
     vec![row]
 }

@@ -18,6 +18,8 @@ pub const TAB_COLUMNS: usize = 4;
 pub enum Place {
     /// A line of a file: tabs go to tab stops, counted from the line's start.
     Line,
+    /// A line of a file where it may be copied from: a tab stays one, and its reader draws it.
+    Copied,
     /// A path, a title, a word: a tab has no business there and is shown.
     Name,
 }
@@ -49,32 +51,40 @@ pub struct Cell<'a> {
 /// The sources of the cells follow each other and cover the whole text.
 pub fn cells(text: &str, place: Place, charset: Charset) -> Vec<Cell<'_>> {
     let mut cells = Vec::with_capacity(text.len());
+    each_cell(text, place, charset, |cell| cells.push(cell));
+    cells
+}
+
+/// Hands out what [`cells`] returns, one by one: a line may have hundreds of megabytes, and a cell is many bytes.
+pub fn each_cell<'a>(text: &'a str, place: Place, charset: Charset, mut take: impl FnMut(Cell<'a>)) {
     let mut column = 0;
+    let mut parts = Vec::new();
     // Of printable ASCII and tabs every byte is a grapheme, which spares the segmentation of nearly all source code.
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t'));
     let plain = is_plain.then(|| (0..text.len()).map(|start| (start, &text[start..=start])));
     let segmented = (!is_plain).then(|| text.grapheme_indices(true));
     for (start, grapheme) in plain.into_iter().flatten().chain(segmented.into_iter().flatten()) {
-        let before = cells.len();
-        if grapheme == "\t" && place == Place::Line {
-            let columns = TAB_COLUMNS - column % TAB_COLUMNS;
-            cells.push(Cell {
-                text: Cow::Borrowed(&"    "[..columns]),
-                columns,
-                source: start..start + 1,
-                is_hidden: false,
-            });
-        } else {
-            push_grapheme(&mut cells, start, grapheme, charset);
+        match (grapheme, place) {
+            ("\t", Place::Line) => {
+                let columns = TAB_COLUMNS - column % TAB_COLUMNS;
+                let text = Cow::Borrowed(&"    "[..columns]);
+                parts.push(Cell { text, columns, source: start..start + 1, is_hidden: false });
+            }
+            ("\t", Place::Copied) => parts.push(visible(grapheme, start, 1)),
+            _ => push_grapheme(&mut parts, start, grapheme, charset),
         }
-        column += cells[before..].iter().map(|cell| cell.columns).sum::<usize>();
+        for part in parts.drain(..) {
+            column += part.columns;
+            take(part);
+        }
     }
-    cells
 }
 
 /// Returns the text to show as one string.
 pub fn escape(text: &str, place: Place, charset: Charset) -> String {
-    cells(text, place, charset).into_iter().map(|cell| cell.text).collect()
+    let mut shown = String::with_capacity(text.len());
+    each_cell(text, place, charset, |cell| shown.push_str(&cell.text));
+    shown
 }
 
 /// Returns bytes as text; what is not UTF-8 is shown as `\xNN`.
@@ -105,11 +115,6 @@ pub fn is_hidden(scalar: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
         | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
         | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// Returns the last border between characters that is not behind `at`, in bytes.
-pub(super) fn border_before(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 fn push_grapheme<'a>(cells: &mut Vec<Cell<'a>>, start: usize, grapheme: &'a str, charset: Charset) {

@@ -14,19 +14,21 @@ use sha2::Sha256;
 
 use super::escape::Charset;
 use super::escape::Place;
-use super::escape::cells;
+use super::escape::each_cell;
 use super::escape::is_hidden;
 use super::index::Index;
 use super::index::plural;
 use super::lines::FileLines;
 use super::lines::Gap;
-use super::lines::Hidden;
 use super::lines::LineView;
+use super::lines::OPEN_LINES;
 use super::marks::Emphasis;
 use super::moved;
 use super::moved::moved_words;
 use super::patch::SessionPatch;
+use super::view::ARROW;
 use super::view::Counts;
+use super::view::ELLIPSIS;
 use super::view::FileView;
 use super::view::Tone;
 use super::view::card_view;
@@ -36,10 +38,6 @@ use crate::diff::hunks::Sign;
 use crate::report::Card;
 
 const CSS: &str = include_str!("page.css");
-const ARROW: &str = "\u{2192}";
-const ELLIPSIS: &str = "\u{2026}";
-/// How many lines of a wholly new or deleted file stand open.
-const OPEN_LINES: usize = 20;
 /// A larger patch is not put into the page a second time.
 const LIMIT_PATCH_BYTES: usize = 64 << 10;
 
@@ -103,7 +101,7 @@ impl Page {
         if let Some(message) = view.message {
             out.write_all(b"<pre>")?;
             for line in message_lines(message, ELLIPSIS) {
-                text(out, &line, Place::Line)?;
+                text(out, &line, Place::Copied)?;
                 out.write_all(b"\n")?;
             }
             out.write_all(b"</pre>\n")?;
@@ -208,12 +206,8 @@ fn write_file(
         write!(out, " <span class=\"word {}\">{word}</span>", class_of(tone))?;
     }
     out.write_all(b"</summary>\n")?;
-    let mut hidden = Hidden::default();
-    for line in lines.lines() {
-        hidden.note_line(line.text, line.new_number.or(line.old_number));
-    }
-    let footers = lines.blank_remark().into_iter().chain(hidden.words());
-    let remarks: Vec<String> = file.remarks.iter().map(|remark| remark.text.clone()).chain(footers).collect();
+    let remarks: Vec<String> =
+        file.remarks.iter().map(|remark| remark.text.clone()).chain(lines.footers()).collect();
     if !remarks.is_empty() {
         out.write_all(b"<ul class=\"remarks\">")?;
         for remark in &remarks {
@@ -279,13 +273,13 @@ fn write_line(out: &mut dyn Write, line: &LineView<'_>, has_numbers: bool) -> io
     // The words that differ are on the borders of characters that are seen as one.
     let mut start = 0;
     for word in if line.is_moved { &[][..] } else { &line.marks.words[..] } {
-        text(out, &line.text[start..word.start], Place::Line)?;
+        text(out, &line.text[start..word.start], Place::Copied)?;
         out.write_all(b"<mark>")?;
-        text(out, &line.text[word.clone()], Place::Line)?;
+        text(out, &line.text[word.clone()], Place::Copied)?;
         out.write_all(b"</mark>")?;
         start = word.end;
     }
-    text(out, &line.text[start..], Place::Line)?;
+    text(out, &line.text[start..], Place::Copied)?;
     writeln!(out, "</code></{tag}>")
 }
 
@@ -317,18 +311,21 @@ fn text(out: &mut dyn Write, text: &str, place: Place) -> io::Result<()> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return markup(out, text);
     }
-    for cell in cells(text, place, Charset::Unicode) {
-        if place == Place::Line && &text[cell.source.clone()] == "\t" {
-            out.write_all(b"\t")?;
-        } else if cell.is_hidden {
-            out.write_all(b"<span class=\"seen\">")?;
-            markup(out, &cell.text)?;
-            out.write_all(b"</span>")?;
-        } else {
-            markup(out, &cell.text)?;
+    let mut written = Ok(());
+    each_cell(text, place, Charset::Unicode, |cell| {
+        if written.is_err() {
+            return;
         }
-    }
-    Ok(())
+        written = if cell.is_hidden {
+            let marked = [b"<span class=\"seen\">".as_slice(), b"</span>"];
+            out.write_all(marked[0])
+                .and_then(|()| markup(out, &cell.text))
+                .and_then(|()| out.write_all(marked[1]))
+        } else {
+            markup(out, &cell.text)
+        };
+    });
+    written
 }
 
 /// Writes text as HTML text, in an element or a quoted attribute.

@@ -1,10 +1,8 @@
 //! The lines of a card's hunks with all that a renderer shows of them: numbers, marks, gaps, blocks that were moved.
 
-use super::escape::Cell;
 use super::escape::Charset;
 use super::escape::Place;
-use super::escape::border_before;
-use super::escape::cells;
+use super::escape::each_cell;
 use super::marks::Blanks;
 use super::marks::Emphasis;
 use super::marks::Marks;
@@ -15,8 +13,8 @@ use crate::diff::hunks::SignedLine;
 use crate::diff::hunks::signed_lines;
 use crate::report::FileDiff;
 
-/// How much of a line is looked at at a time.
-const PIECE_BYTES: usize = 1 << 16;
+/// How many lines of a wholly new or wholly deleted file are shown, if not all are asked for.
+pub(super) const OPEN_LINES: usize = 20;
 /// How many hidden characters are named; the rest is counted.
 const LIMIT_HIDDEN_NAMED: usize = 3;
 
@@ -112,6 +110,15 @@ impl<'a> FileLines<'a> {
         first.is_some_and(|kind| kind != Sign::Context && hunk.lines.iter().all(|line| line.kind == kind))
     }
 
+    /// Returns what stands under the lines: which changes can't be seen in them.
+    pub(super) fn footers(&self) -> Vec<String> {
+        let mut hidden = Hidden::default();
+        for line in self.lines() {
+            hidden.note_line(line.text, line.new_number.or(line.old_number));
+        }
+        self.blank_remark().into_iter().chain(hidden.words()).collect()
+    }
+
     /// Says how many lines changed in nothing but blanks, if there are any.
     pub(super) fn blank_remark(&self) -> Option<String> {
         let count = |blanks| {
@@ -149,30 +156,22 @@ pub(super) struct Hidden {
 }
 
 impl Hidden {
-    /// Takes in what of a whole line could not be seen, however long it is.
-    pub(super) fn note_line(&mut self, text: &str, number: Option<usize>) {
-        let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\t');
-        let mut rest = text;
-        while let Some(at) = rest.bytes().position(|byte| !is_plain(byte)) {
-            // From the character before, which a mark may belong to.
-            let start = border_before(rest, at.saturating_sub(1));
-            let end = border_before(rest, start + PIECE_BYTES);
-            let piece = &rest[start..end];
-            self.note(&cells(piece, Place::Line, Charset::Unicode), piece, number);
-            rest = &rest[end..];
-        }
-    }
-
     /// Takes in what of a line could not be seen.
-    pub(super) fn note(&mut self, cells: &[Cell<'_>], text: &str, number: Option<usize>) {
-        for cell in cells.iter().filter(|cell| cell.is_hidden) {
+    pub(super) fn note_line(&mut self, text: &str, number: Option<usize>) {
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t')) {
+            return;
+        }
+        each_cell(text, Place::Line, Charset::Unicode, |cell| {
+            if !cell.is_hidden {
+                return;
+            }
             self.count += 1;
             if self.named.len() < LIMIT_HIDDEN_NAMED {
-                let code = text[cell.source.clone()].chars().next().map_or(0, u32::from);
+                let code = text[cell.source].chars().next().map_or(0, u32::from);
                 let place = number.map(|number| format!(" in line {number}")).unwrap_or_default();
                 self.named.push(format!("U+{code:04X}{place}"));
             }
-        }
+        });
     }
 
     /// Names the first of them.

@@ -8,28 +8,25 @@ use std::io::Write;
 
 use super::escape::Charset;
 use super::escape::Place;
-use super::escape::cells;
+use super::escape::escape;
 use super::index::Index;
 use super::index::plural;
 use super::lines::FileLines;
 use super::lines::Gap;
-use super::lines::Hidden;
 use super::lines::HunkLines;
+use super::lines::OPEN_LINES;
 use super::marks::Emphasis;
 use super::moved;
 use super::moved::moved_words;
+use super::view::ARROW;
 use super::view::Counts;
+use super::view::ELLIPSIS;
 use super::view::FileView;
 use super::view::card_view;
 use super::view::message_lines;
 use super::view::operation_word;
 use crate::diff::hunks::Sign;
 use crate::report::Card;
-
-const ARROW: &str = "\u{2192}";
-const ELLIPSIS: &str = "\u{2026}";
-/// A wholly new or deleted file with more lines is folded.
-const OPEN_LINES: usize = 20;
 
 /// A document that is being written.
 #[derive(Debug, Default)]
@@ -55,8 +52,10 @@ impl Document {
             writeln!(out, "{}\n", details.join(" \u{b7} "))?;
         }
         if let Some(message) = view.message {
-            let lines: Vec<String> =
-                message_lines(message, ELLIPSIS).iter().map(|line| shown(line, Place::Line)).collect();
+            let lines: Vec<String> = message_lines(message, ELLIPSIS)
+                .iter()
+                .map(|line| escape(line, Place::Copied, Charset::Unicode))
+                .collect();
             fence(out, "text", &lines)?;
         }
         let mut lines: Vec<FileLines<'_>> =
@@ -118,14 +117,10 @@ fn write_file(
         let name = code(&file.heading(ARROW));
         writeln!(out, "**{}** {name}{}{word}\n", operation_word(file.operation), counted(file.counts))?;
     }
-    let mut hidden = Hidden::default();
-    for line in lines.lines() {
-        hidden.note_line(line.text, line.new_number.or(line.old_number));
-    }
     let moves = lines
         .lines()
         .filter_map(|line| line.moved.as_ref().map(|moved| moved_words(moved, line.kind, paths, own)));
-    let footers = lines.blank_remark().into_iter().chain(hidden.words()).chain(moves);
+    let footers = lines.footers().into_iter().chain(moves);
     let remarks: Vec<String> = file.remarks.iter().map(|remark| remark.text.clone()).chain(footers).collect();
     for remark in &remarks {
         writeln!(out, "- {}", code(remark))?;
@@ -145,7 +140,7 @@ fn write_file(
                 Sign::Delete => '-',
                 Sign::Insert => '+',
             };
-            format!("{sign}{}", shown(line.text, Place::Line))
+            format!("{sign}{}", escape(line.text, Place::Copied, Charset::Unicode))
         }));
     }
     let count = lines.lines().count();
@@ -199,7 +194,7 @@ fn fence(out: &mut dyn Write, language: &str, lines: &[String]) -> io::Result<()
 
 /// Returns a name as a code span.
 fn code(name: &str) -> String {
-    let name = shown(name, Place::Name);
+    let name = escape(name, Place::Name, Charset::Unicode);
     let ticks = "`".repeat(longest_run(&name) + 1);
     // A span drops one blank at both ends, and an empty one is none.
     if name.is_empty() || name.starts_with(['`', ' ']) || name.ends_with(['`', ' ']) {
@@ -210,15 +205,6 @@ fn code(name: &str) -> String {
 
 fn longest_run(text: &str) -> usize {
     text.split(|scalar| scalar != '`').map(str::len).max().unwrap_or(0)
-}
-
-fn shown(text: &str, place: Place) -> String {
-    let cells = cells(text, place, Charset::Unicode);
-    let one = |cell: super::escape::Cell<'_>| match &text[cell.source.clone()] {
-        "\t" if place == Place::Line => "\t".to_owned(),
-        _ => cell.text.into_owned(),
-    };
-    cells.into_iter().map(one).collect()
 }
 
 #[cfg(test)]

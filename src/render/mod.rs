@@ -34,5 +34,7 @@ pub mod style;
 pub mod terminal;
 mod view;
 
+pub use view::operation_word;
+
 #[cfg(test)]
 mod sample;

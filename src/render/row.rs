@@ -9,6 +9,7 @@ use owo_colors::OwoColorize;
 use super::escape::Cell;
 use super::escape::Place;
 use super::escape::cells;
+use super::escape::each_cell;
 use super::style::Role;
 use super::style::Style;
 
@@ -205,24 +206,24 @@ pub(super) fn push_cut(
     }
 }
 
-/// Adds the cells of one line of a file to a row that has its gutter, and to as many rows under it as the line needs.
+/// Adds one line of a file to a row that has its gutter, and to as many rows under it as the line needs.
 pub(super) fn push_wrapped(
     first: Row,
-    line: &[Cell<'_>],
+    line: &str,
     role_of: impl Fn(&Cell<'_>) -> Role,
     style: &Style,
 ) -> Vec<Row> {
     let gutter = if first.columns + LEAST_TEXT_COLUMNS <= style.width { first.columns } else { 0 };
     let (fill, mut row, mut rows) = (first.fill, first, Vec::new());
-    for cell in line {
+    each_cell(line, Place::Line, style.charset(), |cell| {
         if cell.columns > row.room() && style.width > gutter {
             let mut next = Row::new(style);
             next.fill = fill;
             next.push_plain(&" ".repeat(gutter), fill.unwrap_or(Role::Plain));
             rows.push(std::mem::replace(&mut row, next));
         }
-        row.push_cell(cell, role_of(cell));
-    }
+        row.push_cell(&cell, role_of(&cell));
+    });
     rows.push(row);
     rows
 }
@@ -298,8 +299,7 @@ mod tests {
     #[test]
     fn a_wrapped_line_is_whole_and_stays_right_of_its_gutter() {
         let style = Style::plain(20);
-        let text = "0123456789".repeat(4);
-        let line = cells(&text, Place::Line, Charset::Unicode);
+        let line = "0123456789".repeat(4);
         let mut first = Row::new(&style);
         first.push_plain("12 + ", Role::Dim);
         let rows = push_wrapped(first, &line, |_| Role::Plain, &style);

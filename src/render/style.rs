@@ -6,6 +6,7 @@
 use owo_colors::XtermColors;
 
 use super::escape::Charset;
+use super::lines::OPEN_LINES;
 use super::marks::Emphasis;
 
 /// How many colours the terminal has.
@@ -43,6 +44,9 @@ pub struct Style {
 }
 
 impl Style {
+    /// How many lines of a wholly new or wholly deleted file are drawn, if not all are asked for.
+    pub const MAX_LINES: usize = OPEN_LINES;
+
     /// Returns a style without colours in Unicode.
     pub fn plain(width: usize) -> Self {
         Style {

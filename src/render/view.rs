@@ -17,6 +17,11 @@ use crate::report::Recorded;
 /// How many lines of a message are drawn: it may hold a whole file.
 const LIMIT_MESSAGE_LINES: usize = 40;
 
+/// What stands between old and new on a page.
+pub(super) const ARROW: &str = "\u{2192}";
+/// What stands on a page for what is left out.
+pub(super) const ELLIPSIS: &str = "\u{2026}";
+
 /// What a word means to the reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tone {
@@ -222,7 +227,8 @@ pub(super) fn is_refused(status: CardStatus) -> bool {
     matches!(status, CardStatus::Failed | CardStatus::Rejected)
 }
 
-pub(super) fn operation_word(operation: Operation) -> &'static str {
+/// Returns the word for what is done to a file.
+pub fn operation_word(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => "create",
         Operation::Update => "update",
