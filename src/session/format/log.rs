@@ -8,6 +8,9 @@ use super::claude_code::ClaudeCode;
 use super::codex::stored::Codex;
 use super::dsh;
 use super::dsh::Dsh;
+use super::gemini::qwen;
+use super::gemini::qwen::Qwen;
+use super::gemini::stored::Gemini;
 use super::opencode::OpenCode;
 use super::pi::Pi;
 
@@ -26,6 +29,10 @@ pub enum LogReader {
     Codex(Box<Codex>),
     /// The Agent Client Protocol.
     Acp(Box<Acp>),
+    /// Gemini CLI.
+    Gemini(Gemini),
+    /// Qwen Code.
+    Qwen(Qwen),
 }
 
 impl LogReader {
@@ -38,6 +45,8 @@ impl LogReader {
             Format::OpenCode => Some(LogReader::OpenCode(OpenCode::default())),
             Format::Codex => Some(LogReader::Codex(Box::default())),
             Format::Acp => Some(LogReader::Acp(Box::default())),
+            Format::Gemini => Some(LogReader::Gemini(Gemini::default())),
+            Format::Qwen => Some(LogReader::Qwen(Qwen::default())),
             Format::Generic => None,
         }
     }
@@ -47,10 +56,10 @@ impl LogReader {
         match self {
             LogReader::Dsh(_) => dsh::proposes(line, knows),
             LogReader::ClaudeCode(claude) => claude.proposes(line, knows),
-            LogReader::Pi(_) => !line.trim_ascii().is_empty(),
-            LogReader::OpenCode(_) => !line.trim_ascii().is_empty(),
+            LogReader::Pi(_) | LogReader::OpenCode(_) | LogReader::Gemini(_) => !line.trim_ascii().is_empty(),
             LogReader::Codex(codex) => codex.proposes(line, knows),
             LogReader::Acp(acp) => acp.proposes(line),
+            LogReader::Qwen(_) => qwen::proposes(line),
         }
     }
 
@@ -71,6 +80,8 @@ impl LogReader {
             LogReader::OpenCode(opencode) => opencode.read(text, line, emit),
             LogReader::Codex(codex) => codex.read(text, line, emit),
             LogReader::Acp(acp) => acp.read(text, line, emit),
+            LogReader::Gemini(gemini) => gemini.read(text, line, emit),
+            LogReader::Qwen(qwen) => qwen.read(text, line, emit),
         }
     }
 
@@ -90,7 +101,9 @@ impl LogReader {
             | LogReader::ClaudeCode(_)
             | LogReader::Pi(_)
             | LogReader::Codex(_)
-            | LogReader::Acp(_) => self.read(text, line, emit),
+            | LogReader::Acp(_)
+            | LogReader::Qwen(_) => self.read(text, line, emit),
+            LogReader::Gemini(gemini) => gemini.read_item(key, text, line, emit),
             LogReader::OpenCode(opencode) => match key {
                 None | Some("messages") => opencode.read_message(text, line, emit),
                 Some(_) => Ok(()),
@@ -113,7 +126,9 @@ impl LogReader {
             | LogReader::ClaudeCode(_)
             | LogReader::Pi(_)
             | LogReader::Codex(_)
-            | LogReader::Acp(_) => Ok(()),
+            | LogReader::Acp(_)
+            | LogReader::Gemini(_)
+            | LogReader::Qwen(_) => Ok(()),
             LogReader::OpenCode(opencode) => opencode.read_field(key, text, emit),
         }
     }
@@ -121,7 +136,12 @@ impl LogReader {
     /// Ends the log: says what the reader held back.
     pub fn finish(&mut self, emit: &mut dyn FnMut(CallEvent<'_>)) {
         match self {
-            LogReader::Dsh(_) | LogReader::ClaudeCode(_) | LogReader::Pi(_) | LogReader::OpenCode(_) => {}
+            LogReader::Dsh(_)
+            | LogReader::ClaudeCode(_)
+            | LogReader::Pi(_)
+            | LogReader::OpenCode(_)
+            | LogReader::Qwen(_) => {}
+            LogReader::Gemini(gemini) => gemini.finish(emit),
             LogReader::Codex(codex) => codex.finish(emit),
             LogReader::Acp(acp) => acp.finish(emit),
         }
@@ -136,6 +156,8 @@ impl LogReader {
             LogReader::OpenCode(opencode) => opencode.unknown_events(),
             LogReader::Codex(codex) => codex.unknown_events(),
             LogReader::Acp(acp) => acp.unknown_events(),
+            LogReader::Gemini(gemini) => gemini.unknown_events(),
+            LogReader::Qwen(qwen) => qwen.unknown_events(),
         }
     }
 
@@ -148,7 +170,7 @@ impl LogReader {
             LogReader::Pi(pi) => pi.inherited_calls(),
             LogReader::OpenCode(_) => 0,
             LogReader::Codex(codex) => codex.inherited_calls(),
-            LogReader::Acp(_) => 0,
+            LogReader::Acp(_) | LogReader::Gemini(_) | LogReader::Qwen(_) => 0,
         }
     }
 }

@@ -5,7 +5,7 @@ mod anthropic;
 mod claude_code;
 mod codex;
 pub mod dsh;
-mod gemini;
+pub mod gemini;
 pub mod log;
 mod openai;
 pub mod opencode;
@@ -17,6 +17,7 @@ use std::borrow::Borrow;
 use std::borrow::Cow;
 use std::ops::Deref;
 
+use memchr::memchr_iter;
 use serde::Deserialize;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -49,19 +50,25 @@ pub enum Format {
     Pi,
     /// opencode: exported sessions, and the events that it prints.
     OpenCode,
+    /// Gemini CLI: sessions, and the events that it prints.
+    Gemini,
+    /// Qwen Code: sessions.
+    Qwen,
     /// Any log or text: the patches that are in it.
     Generic,
 }
 
 impl Format {
     /// Every format, in the order of the help.
-    pub const ALL: [Format; 7] = [
+    pub const ALL: [Format; 9] = [
         Format::Dsh,
         Format::ClaudeCode,
         Format::Codex,
         Format::Acp,
         Format::Pi,
         Format::OpenCode,
+        Format::Gemini,
+        Format::Qwen,
         Format::Generic,
     ];
 
@@ -74,6 +81,8 @@ impl Format {
             Format::Acp => "acp",
             Format::Pi => "pi",
             Format::OpenCode => "opencode",
+            Format::Gemini => "gemini",
+            Format::Qwen => "qwen",
             Format::Generic => "generic",
         }
     }
@@ -88,6 +97,8 @@ impl Format {
             | Format::Acp
             | Format::Pi
             | Format::OpenCode
+            | Format::Gemini
+            | Format::Qwen
             | Format::Generic => IdScope::Log,
         }
     }
@@ -155,12 +166,19 @@ fn is_text(head: &[u8]) -> bool {
 type Tells = fn(&Element<'_>) -> bool;
 
 /// The formats in the order in which they are looked for, each with what tells it.
-const TELLS: [(Format, Tells); 6] = [
+const TELLS: [(Format, Tells); 8] = [
     // Before the protocol: Codex's app server speaks JSON-RPC too.
     (Format::Codex, |element| codex::stored::is_row(element.bytes)),
     (Format::Acp, |element| acp::stored::is_row(element.bytes)),
     (Format::Dsh, |element| dsh::is_row(element.bytes)),
     (Format::Pi, |element| pi::is_row(element.bytes)),
+    (Format::Gemini, |element| match element.holder {
+        Holder::Field(key) => key == "projectHash",
+        Holder::Item(key) => gemini::stored::is_item(key, element.bytes),
+        Holder::Root => gemini::stored::is_row(element.bytes),
+    }),
+    // Before Claude Code: its records have what that one's have, and more.
+    (Format::Qwen, |element| gemini::qwen::is_row(element.bytes)),
     (Format::ClaudeCode, |element| claude_code::is_row(element.bytes)),
     (Format::OpenCode, |element| match element.holder {
         Holder::Field(key) => key == "info" && opencode::is_info(element.bytes),
@@ -235,6 +253,28 @@ fn text_of(content: Option<&RawValue>) -> Option<String> {
     let blocks: Vec<TextBlock> = lenient(Some(content))?;
     let texts: Vec<String> = blocks.into_iter().filter_map(|block| block.text).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// Counts the lines of a text up to its pieces, which come in their order.
+struct LineCounter<'t> {
+    text: &'t str,
+    line: usize,
+    seen_bytes: usize,
+}
+
+impl<'t> LineCounter<'t> {
+    /// Returns a counter for a text that begins on that 1-based line.
+    fn new(text: &'t str, line: usize) -> Self {
+        LineCounter { text, line, seen_bytes: 0 }
+    }
+
+    /// Returns the 1-based line on which a piece of the text begins, behind those that were asked for before.
+    fn line_of(&mut self, piece: &RawValue) -> usize {
+        let start = piece.get().as_ptr().addr() - self.text.as_ptr().addr();
+        self.line += memchr_iter(b'\n', &self.text.as_bytes()[self.seen_bytes..start]).count();
+        self.seen_bytes = start;
+        self.line
+    }
 }
 
 /// Reads an optional field of which only the right shape counts.

@@ -21,7 +21,6 @@ use std::hash::DefaultHasher;
 use std::hash::Hash;
 use std::hash::Hasher;
 
-use memchr::memchr_iter;
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -37,6 +36,7 @@ use crate::session::event::FileChange;
 use crate::session::event::Place;
 use crate::session::event::Request;
 
+use super::LineCounter;
 use super::Text;
 use super::lenient;
 
@@ -211,12 +211,9 @@ impl OpenCode {
         emit: &mut dyn FnMut(CallEvent<'_>),
     ) -> Result<(), serde_json::Error> {
         let message: Message<'_> = super::object(text)?;
-        let (mut line, mut seen) = (line, 0);
+        let mut lines = LineCounter::new(text, line);
         for part in message.parts.into_iter().flatten() {
-            // A part is a piece of the text: what lies before it tells its line.
-            let start = part.get().as_ptr().addr() - text.as_ptr().addr();
-            line += memchr_iter(b'\n', &text.as_bytes()[seen..start]).count();
-            seen = start;
+            let line = lines.line_of(part);
             // One part that is malformed is no reason to lose the others.
             let read = self.part(part, Place { line, turn: None, time: None }, emit);
             self.unknown_events += usize::from(read.is_err());

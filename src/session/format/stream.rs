@@ -17,7 +17,7 @@ use super::anthropic::Message;
 use super::claude_code::live as claude_code;
 use super::codex;
 use super::dsh;
-use super::gemini::Gemini;
+use super::gemini::live::Gemini;
 use super::lenient;
 use super::openai;
 

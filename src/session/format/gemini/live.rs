@@ -15,9 +15,9 @@ use crate::session::event::LiveEvent;
 use crate::session::event::Scope;
 use crate::session::event::Words;
 
-use super::Text;
-use super::stream::Say;
-use super::stream::error_message;
+use super::super::Text;
+use super::super::stream::Say;
+use super::super::stream::error_message;
 
 #[derive(Deserialize)]
 struct Chunk<'a> {
@@ -87,7 +87,7 @@ struct PartialArg<'a> {
 
 /// Reads the chunks of one stream.
 #[derive(Debug, Default)]
-pub(super) struct Gemini {
+pub(in crate::session::format) struct Gemini {
     /// How many calls there were.
     calls: u64,
     /// The arguments of the open call.
@@ -96,7 +96,11 @@ pub(super) struct Gemini {
 
 impl Gemini {
     /// Reads one payload; tells whether it is one of this stream.
-    pub(super) fn read(&mut self, text: &str, say: &mut Say<'_>) -> serde_json::Result<bool> {
+    pub(in crate::session::format) fn read(
+        &mut self,
+        text: &str,
+        say: &mut Say<'_>,
+    ) -> serde_json::Result<bool> {
         let chunk: Chunk<'_> = serde_json::from_str(text)?;
         if let Some(error) = chunk.error {
             self.open = None;
@@ -259,7 +263,7 @@ struct RawName<'a>(&'a str);
 impl std::fmt::Display for RawName<'_> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut bytes = Vec::new();
-        super::json_into(&mut bytes, self.0);
+        super::super::json_into(&mut bytes, self.0);
         out.write_str(&String::from_utf8_lossy(&bytes))
     }
 }
