@@ -628,7 +628,7 @@ _hunkwise() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "auto dsh claude codex acp pi opencode gemini qwen generic" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto dsh claude codex acp pi opencode gemini qwen openhands generic" -- "${cur}"))
                     return 0
                     ;;
                 --output)

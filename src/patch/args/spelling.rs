@@ -142,7 +142,9 @@ impl Family {
             | "strreplace"
             | "replacestringinfile"
             | "searchreplace" => Family::Edit,
-            "strreplaceeditor" | "strreplacebasededittool" => Family::Editor,
+            "strreplaceeditor" | "strreplacebasededittool" | "fileeditor" | "planningfileeditor" => {
+                Family::Editor
+            }
             "editor" | "texteditor" | "texteditorcodeexecution" => Family::OpenEditor,
             "applypatch" | "apply" | "applydiff" | "patch" | "replaceinfile" => Family::Patch,
             "notebookedit" | "editnotebook" => Family::Notebook,

@@ -12,6 +12,7 @@ use super::gemini::qwen;
 use super::gemini::qwen::Qwen;
 use super::gemini::stored::Gemini;
 use super::opencode::OpenCode;
+use super::openhands::OpenHands;
 use super::pi::Pi;
 
 /// Reads the lines, or the items and fields, of one log, one after the other.
@@ -25,6 +26,8 @@ pub enum LogReader {
     Pi(Pi),
     /// opencode.
     OpenCode(OpenCode),
+    /// OpenHands.
+    OpenHands(OpenHands),
     /// Codex.
     Codex(Box<Codex>),
     /// The Agent Client Protocol.
@@ -43,6 +46,7 @@ impl LogReader {
             Format::ClaudeCode => Some(LogReader::ClaudeCode(Box::default())),
             Format::Pi => Some(LogReader::Pi(Pi::default())),
             Format::OpenCode => Some(LogReader::OpenCode(OpenCode::default())),
+            Format::OpenHands => Some(LogReader::OpenHands(OpenHands::default())),
             Format::Codex => Some(LogReader::Codex(Box::default())),
             Format::Acp => Some(LogReader::Acp(Box::default())),
             Format::Gemini => Some(LogReader::Gemini(Gemini::default())),
@@ -57,6 +61,7 @@ impl LogReader {
             LogReader::Dsh(_) => dsh::proposes(line, knows),
             LogReader::ClaudeCode(claude) => claude.proposes(line, knows),
             LogReader::Pi(_) | LogReader::OpenCode(_) | LogReader::Gemini(_) => !line.trim_ascii().is_empty(),
+            LogReader::OpenHands(_) => !line.trim_ascii().is_empty(),
             LogReader::Codex(codex) => codex.proposes(line, knows),
             LogReader::Acp(acp) => acp.proposes(line),
             LogReader::Qwen(_) => qwen::proposes(line),
@@ -78,6 +83,7 @@ impl LogReader {
             LogReader::ClaudeCode(claude) => claude.read(text, line, emit),
             LogReader::Pi(pi) => pi.read(text, line, emit),
             LogReader::OpenCode(opencode) => opencode.read(text, line, emit),
+            LogReader::OpenHands(openhands) => openhands.read(text, line, emit),
             LogReader::Codex(codex) => codex.read(text, line, emit),
             LogReader::Acp(acp) => acp.read(text, line, emit),
             LogReader::Gemini(gemini) => gemini.read(text, line, emit),
@@ -108,6 +114,7 @@ impl LogReader {
                 None | Some("messages") => opencode.read_message(text, line, emit),
                 Some(_) => Ok(()),
             },
+            LogReader::OpenHands(openhands) => openhands.read_item(key, text, line, emit),
         }
     }
 
@@ -130,6 +137,10 @@ impl LogReader {
             | LogReader::Gemini(_)
             | LogReader::Qwen(_) => Ok(()),
             LogReader::OpenCode(opencode) => opencode.read_field(key, text, emit),
+            LogReader::OpenHands(openhands) => {
+                openhands.read_field(key);
+                Ok(())
+            }
         }
     }
 
@@ -140,6 +151,7 @@ impl LogReader {
             | LogReader::ClaudeCode(_)
             | LogReader::Pi(_)
             | LogReader::OpenCode(_)
+            | LogReader::OpenHands(_)
             | LogReader::Qwen(_) => {}
             LogReader::Gemini(gemini) => gemini.finish(emit),
             LogReader::Codex(codex) => codex.finish(emit),
@@ -154,6 +166,7 @@ impl LogReader {
             LogReader::ClaudeCode(claude) => claude.unknown_events(),
             LogReader::Pi(pi) => pi.unknown_events(),
             LogReader::OpenCode(opencode) => opencode.unknown_events(),
+            LogReader::OpenHands(openhands) => openhands.unknown_events(),
             LogReader::Codex(codex) => codex.unknown_events(),
             LogReader::Acp(acp) => acp.unknown_events(),
             LogReader::Gemini(gemini) => gemini.unknown_events(),
@@ -168,7 +181,7 @@ impl LogReader {
             // A fork's log repeats the calls of its parent, and the parent's log may be gone.
             LogReader::ClaudeCode(_) => 0,
             LogReader::Pi(pi) => pi.inherited_calls(),
-            LogReader::OpenCode(_) => 0,
+            LogReader::OpenCode(_) | LogReader::OpenHands(_) => 0,
             LogReader::Codex(codex) => codex.inherited_calls(),
             LogReader::Acp(_) | LogReader::Gemini(_) | LogReader::Qwen(_) => 0,
         }

@@ -9,6 +9,7 @@ pub mod gemini;
 pub mod log;
 mod openai;
 pub mod opencode;
+pub mod openhands;
 pub mod pi;
 pub mod stream;
 pub mod tape;
@@ -54,13 +55,15 @@ pub enum Format {
     Gemini,
     /// Qwen Code: sessions.
     Qwen,
+    /// OpenHands: events of both versions, records of evaluations.
+    OpenHands,
     /// Any log or text: the patches that are in it.
     Generic,
 }
 
 impl Format {
     /// Every format, in the order of the help.
-    pub const ALL: [Format; 9] = [
+    pub const ALL: [Format; 10] = [
         Format::Dsh,
         Format::ClaudeCode,
         Format::Codex,
@@ -69,6 +72,7 @@ impl Format {
         Format::OpenCode,
         Format::Gemini,
         Format::Qwen,
+        Format::OpenHands,
         Format::Generic,
     ];
 
@@ -83,6 +87,7 @@ impl Format {
             Format::OpenCode => "opencode",
             Format::Gemini => "gemini",
             Format::Qwen => "qwen",
+            Format::OpenHands => "openhands",
             Format::Generic => "generic",
         }
     }
@@ -92,6 +97,8 @@ impl Format {
         match self {
             // Some models count their calls anew in every turn.
             Format::Dsh => IdScope::Turn,
+            // The turns are records of an evaluation, each with ids of its own.
+            Format::OpenHands => IdScope::Turn,
             Format::ClaudeCode
             | Format::Codex
             | Format::Acp
@@ -166,7 +173,7 @@ fn is_text(head: &[u8]) -> bool {
 type Tells = fn(&Element<'_>) -> bool;
 
 /// The formats in the order in which they are looked for, each with what tells it.
-const TELLS: [(Format, Tells); 8] = [
+const TELLS: [(Format, Tells); 9] = [
     // Before the protocol: Codex's app server speaks JSON-RPC too.
     (Format::Codex, |element| codex::stored::is_row(element.bytes)),
     (Format::Acp, |element| acp::stored::is_row(element.bytes)),
@@ -184,6 +191,12 @@ const TELLS: [(Format, Tells); 8] = [
         Holder::Field(key) => key == "info" && opencode::is_info(element.bytes),
         Holder::Item(_) => opencode::is_message(element.bytes),
         Holder::Root => opencode::is_row(element.bytes),
+    }),
+    (Format::OpenHands, |element| match element.holder {
+        Holder::Field(_) => false,
+        Holder::Item(key) => openhands::is_item(key, element.bytes),
+        Holder::Root if element.is_torn => openhands::is_torn_row(element.bytes),
+        Holder::Root => openhands::is_row(element.bytes),
     }),
 ];
 

@@ -53,7 +53,7 @@ impl Framing {
         if has_list(head) {
             return Framing::Members;
         }
-        if is_json(first) || !head.contains(&b'\n') {
+        if is_json(first) {
             return Framing::Lines;
         }
         let mut elements = Elements::new(Grain::Roots, head.len());
@@ -61,8 +61,12 @@ impl Framing {
         let mut look = |element: Element<'_>| is_torn = is_torn.or(Some(element.is_torn));
         elements.push(head, &mut look);
         elements.finish(&mut look);
-        // A first value that is so long is no record.
-        if is_torn == Some(false) { Framing::Roots } else { Framing::Members }
+        match is_torn {
+            Some(false) => Framing::Roots,
+            // A first value of so many lines is no record.
+            Some(true) | None if head.contains(&b'\n') => Framing::Members,
+            Some(true) | None => Framing::Lines,
+        }
     }
 
     /// Calls `look` with the elements of a beginning of a log; the last of them may be torn.
@@ -92,7 +96,8 @@ fn is_json(line: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(line).is_ok()
 }
 
-/// Tells whether the root object has a list of objects and no type: then it is a document and no record.
+/// Tells whether the root object has a list of objects and no type: then it is a document and no record. OpenHands'
+/// events may have lists, and have their type at their end; whose they are stands at their beginning.
 fn has_list(head: &[u8]) -> bool {
     let mut elements = Elements::new(Grain::Members, head.len());
     let mut has_list = false;
@@ -101,12 +106,16 @@ fn has_list(head: &[u8]) -> bool {
     let mut look = |element: Element<'_>| match element.holder {
         Holder::Item(Some(_)) => has_list |= is_first_root && element.bytes.starts_with(b"{"),
         Holder::Root => is_first_root = false,
-        Holder::Field(key) => has_type |= is_first_root && key == "type",
+        Holder::Field(key) => has_type |= is_first_root && (key == "type" || is_source(key, element.bytes)),
         Holder::Item(None) => {}
     };
     elements.push(head, &mut look);
     elements.finish(&mut look);
     has_list && !has_type
+}
+
+fn is_source(key: &str, value: &[u8]) -> bool {
+    key == "source" && matches!(value, b"\"agent\"" | b"\"environment\"" | b"\"hook\"" | b"\"user\"")
 }
 
 #[cfg(test)]
@@ -138,5 +147,9 @@ mod tests {
         check("{\n  \"a\": 1\n}\n", Framing::Roots);
         check("{\n  \"a\": 1\n}\n{\n  \"b", Framing::Roots);
         check("{\n  \"messages\": [{}]\n}\n", Framing::Members);
+        check("{\"source\":\"agent\",\"thought\":[{}]}", Framing::Lines);
+        check("{\"source\":\"of it\",\"thought\":[{}]}", Framing::Members);
+        check("{\"source\":\"user\",\"list\":[{}]}{\"source\":\"agent\"}", Framing::Roots);
+        check("{\n \"source\": \"agent\",\n \"thought\": [{}]\n}{\n", Framing::Roots);
     }
 }
