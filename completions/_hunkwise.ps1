@@ -171,6 +171,8 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             break
         }
         'hunkwise;replay' {
+            [CompletionResult]::new('--files-from', '--files-from', [CompletionResultType]::ParameterName, 'Read the paths of more logs and folders from this file, one a line; - is standard input')
+            [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Of the sessions that agents keep only those of this one')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The logs'' format, or auto to find it out from their first lines; generic finds patches in any JSON or text')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'How to print')
             [CompletionResult]::new('--path', '--path', [CompletionResultType]::ParameterName, 'Only cards that name a file like this, or one below a folder like this; without a slash a name anywhere; * also matches /; with ! in front none like this; may be given several times')
@@ -182,8 +184,9 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('--theme', '--theme', [CompletionResultType]::ParameterName, 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas')
-            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for')
-            [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for')
+            [CompletionResult]::new('--latest', '--latest', [CompletionResultType]::ParameterName, 'Draw the session that was written last')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for, and new logs in a folder are read')
+            [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for, and new logs in a folder are read')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'End with status 1 if something in a log was not understood')
             [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)')

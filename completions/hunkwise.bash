@@ -621,12 +621,20 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__replay)
-            opts="-f -q -h -V --format --output --path --status --tool --call --turn --follow --poll --strict --root --color --theme --full --json --quiet --help --version"
+            opts="-f -q -h -V --files-from --latest --agent --format --output --path --status --tool --call --turn --follow --poll --strict --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --files-from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
+                    COMPREPLY=($(compgen -W "claude codex dsh pi gemini qwen copilot cursor" -- "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "auto dsh claude codex acp pi opencode gemini qwen openhands generic" -- "${cur}"))
                     return 0

@@ -163,6 +163,8 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand --version 'Print version'
         }
         &'hunkwise;replay'= {
+            cand --files-from 'Read the paths of more logs and folders from this file, one a line; - is standard input'
+            cand --agent 'Of the sessions that agents keep only those of this one'
             cand --format 'The logs'' format, or auto to find it out from their first lines; generic finds patches in any JSON or text'
             cand --output 'How to print'
             cand --path 'Only cards that name a file like this, or one below a folder like this; without a slash a name anywhere; * also matches /; with ! in front none like this; may be given several times'
@@ -174,8 +176,9 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand --root 'The folder that relative paths start at and that no change may leave'
             cand --color 'When to use colours'
             cand --theme 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas'
-            cand -f 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for'
-            cand --follow 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for'
+            cand --latest 'Draw the session that was written last'
+            cand -f 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for, and new logs in a folder are read'
+            cand --follow 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for, and new logs in a folder are read'
             cand --strict 'End with status 1 if something in a log was not understood'
             cand --full 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
             cand --json 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'

@@ -187,6 +187,15 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l json -d 'Prin
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -s q -l quiet -d 'Print nothing but errors'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -s V -l version -d 'Print version'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l files-from -d 'Read the paths of more logs and folders from this file, one a line; - is standard input' -r -F
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l agent -d 'Of the sessions that agents keep only those of this one' -r -f -a "claude\t''
+codex\t''
+dsh\t''
+pi\t''
+gemini\t''
+qwen\t''
+copilot\t''
+cursor\t''"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l format -d 'The logs\' format, or auto to find it out from their first lines; generic finds patches in any JSON or text' -r -f -a "auto\t''
 dsh\t''
 claude\t''
@@ -201,7 +210,7 @@ generic\t''"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l output -d 'How to print' -r -f -a "card\t'For people'
 json\t'JSON Lines, schema hunkwise/card/v1'
 patch\t'One patch that git applies; what a log does not record is left out, with a note'
-stat\t'Counts of changed lines'
+stat\t'Counts of changed lines; with --json a row a file of each call, schema hunkwise/stat/v1'
 side-by-side\t'Old and new beside each other, from 60 columns on'
 html\t'One page with an index, without script and without anything from elsewhere'
 markdown\t'Markdown, as for a pull request'"
@@ -224,7 +233,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l theme -d 'C
 dark\t'For a dark terminal'
 light\t'For a light terminal'
 color-blind\t'Blue and orange'"
-complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s f -l follow -d 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l latest -d 'Draw the session that was written last'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s f -l follow -d 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for, and new logs in a folder are read'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l strict -d 'End with status 1 if something in a log was not understood'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
@@ -284,7 +294,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -s V -l version 
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l output -d 'How to print' -r -f -a "card\t'For people'
 json\t'JSON Lines, schema hunkwise/card/v1'
 patch\t'One patch that git applies; what a log does not record is left out, with a note'
-stat\t'Counts of changed lines'
+stat\t'Counts of changed lines; with --json a row a file of each call, schema hunkwise/stat/v1'
 side-by-side\t'Old and new beside each other, from 60 columns on'
 html\t'One page with an index, without script and without anything from elsewhere'
 markdown\t'Markdown, as for a pull request'"

@@ -302,3 +302,21 @@ fn what_is_no_log_is_said_and_the_others_go_on() {
         assert_eq!(following.end().0, Some(2));
     }
 }
+
+#[test]
+fn new_logs_in_a_folder_are_followed_too() {
+    for way in WAYS {
+        let place = Place::with(&[("logs/a", &(header("a") + &edit("1"))), ("logs/text", "no log\n")]);
+        let following = Following::start(&place, &["logs", "--json"], way);
+        assert_eq!(following.card("1")["source"]["log"], "logs/a");
+        fs::create_dir_all(place.root().join("logs/deep/er")).expect("a folder");
+        append(&place, "logs/deep/er/b", &(header("b") + &edit("2")));
+        assert_eq!(following.card("2")["source"]["log"], "logs/deep/er/b");
+        append(&place, "logs/deep/er/b", &edit("3"));
+        following.card("3");
+        append(&place, "logs/a", &edit("4"));
+        assert_eq!(following.card("4")["source"]["log"], "logs/a");
+        append(&place, "logs/text", "still none\n");
+        assert_eq!(following.interrupted(), (Vec::new(), Vec::new()));
+    }
+}

@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use clap::builder::PossibleValuesParser;
 
+use crate::disk::sessions::AGENTS;
 use crate::patch::Dialect;
 use crate::report::Rung;
 use crate::session::format::Format;
@@ -141,7 +142,7 @@ pub enum Command {
     /// Print the JSON schema of an output, or the names of all schemas
     #[command(after_long_help = exit::HELP)]
     Schema {
-        /// The schema: outcome, preview, card, error or record; without it the names are printed
+        /// The schema: outcome, preview, card, error, record, session or stat; without it the names are printed
         name: Option<String>,
     },
 }
@@ -183,14 +184,24 @@ pub enum CardOutput {
     Json,
     /// One patch that git applies; what a log does not record is left out, with a note
     Patch,
-    /// Counts of changed lines
+    /// Counts of changed lines; with --json a row a file of each call, schema hunkwise/stat/v1
     Stat,
+    /// Counts as JSON
+    #[value(skip)]
+    StatRows,
     /// Old and new beside each other, from 60 columns on
     SideBySide,
     /// One page with an index, without script and without anything from elsewhere
     Html,
     /// Markdown, as for a pull request
     Markdown,
+}
+
+impl CardOutput {
+    /// Returns how the same is printed as JSON.
+    pub fn as_json(self) -> Self {
+        if self == CardOutput::Stat { CardOutput::StatRows } else { CardOutput::Json }
+    }
 }
 
 /// A patch format.
@@ -446,15 +457,28 @@ pub struct EditArgs {
 /// Arguments of `replay`.
 #[derive(Debug, Args)]
 #[command(after_long_help = examples(
-    "hunkwise replay session.jsonl                       every edit, as it was recorded\n  \
+    "hunkwise replay                                     the sessions of all agents, newest first\n  \
+     hunkwise replay --latest --agent claude             the newest one's edits\n  \
+     hunkwise replay session.jsonl                       every edit, as it was recorded\n  \
+     hunkwise replay ~/.codex/sessions --output stat     of all logs below a folder\n  \
      hunkwise replay --follow session.jsonl              and those to come, until Ctrl-C\n  \
      hunkwise replay --output stat sessions/*.jsonl      a line a call, totals a file and a session\n  \
      hunkwise replay --output patch session.jsonl        as a patch that git applies\n  \
      hunkwise replay --status failed --path '*.rs' --json session.jsonl"
 ))]
 pub struct ReplayArgs {
-    /// The logs, drawn one after the other; standard input if absent or -
+    /// The logs, drawn one after the other; of a folder all logs below it; - is standard input. Without any, what is
+    /// piped in, or else the sessions that agents keep in their usual places are listed, newest first
     pub logs: Vec<PathBuf>,
+    /// Read the paths of more logs and folders from this file, one a line; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub files_from: Option<PathBuf>,
+    /// Draw the session that was written last
+    #[arg(long, conflicts_with_all = ["logs", "files_from"])]
+    pub latest: bool,
+    /// Of the sessions that agents keep only those of this one
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["logs", "files_from"], value_parser = agents())]
+    pub agent: Option<String>,
     /// The logs' format, or auto to find it out from their first lines; generic finds patches in any JSON or text
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = log_formats())]
     pub format: String,
@@ -477,7 +501,7 @@ pub struct ReplayArgs {
     /// Only cards of these turns: N, N..M, N.. or ..M
     #[arg(long, value_name = "N..M", value_parser = turns)]
     pub turn: Option<Turns>,
-    /// Go on as the logs grow, until Ctrl-C; what is not there yet is waited for
+    /// Go on as the logs grow, until Ctrl-C; what is not there yet is waited for, and new logs in a folder are read
     #[arg(long, short)]
     pub follow: bool,
     /// With --follow: look at the logs this often and don't rely on the system to tell of changes, such as 200ms
@@ -491,6 +515,11 @@ pub struct ReplayArgs {
 /// Returns what --format takes: all formats that there are.
 fn log_formats() -> PossibleValuesParser {
     PossibleValuesParser::new(["auto"].into_iter().chain(Format::ALL.into_iter().map(Format::name)))
+}
+
+/// Returns what --agent takes.
+fn agents() -> PossibleValuesParser {
+    PossibleValuesParser::new(AGENTS.iter().map(|agent| agent.name))
 }
 
 /// Returns what --status takes.

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ColorChoice;
@@ -112,6 +113,11 @@ pub fn styles(globals: &Globals) -> (Style, Style) {
     };
     let error_color = variables.resolve(globals.color, error_is_terminal);
     (style(out_is_terminal, out_color), style(error_is_terminal, error_color))
+}
+
+/// Returns the folder that a variable names; nothing if it is not set, or empty.
+pub fn folder(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// With sixteen colours no ground is painted, and it is no matter what is behind the text.

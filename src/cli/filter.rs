@@ -47,12 +47,22 @@ impl<T> Choice<T> {
         Ok(choice)
     }
 
+    fn is_empty(&self) -> bool {
+        self.wanted.is_empty() && self.unwanted.is_empty()
+    }
+
     fn allows(&self, mut is_like: impl FnMut(&T) -> bool) -> bool {
         !self.unwanted.iter().any(&mut is_like) && (self.wanted.is_empty() || self.wanted.iter().any(is_like))
     }
 }
 
 impl Filter {
+    /// Tells whether anything is asked for.
+    pub fn is_any(&self) -> bool {
+        let Filter { paths, statuses, tools, calls, turns } = self;
+        !(paths.is_empty() && statuses.is_empty() && tools.is_empty() && calls.is_empty() && turns.is_none())
+    }
+
     /// Reads what was asked for.
     pub fn new(args: &ReplayArgs) -> Result<Self, Fail> {
         Ok(Filter {

@@ -16,6 +16,8 @@ use crate::report::ErrorDocument;
 use crate::report::Outcome;
 use crate::report::PreviewEvent;
 use crate::report::RecordMeta;
+use crate::report::SessionEntry;
+use crate::report::StatRow;
 
 use super::args::Cli;
 use super::exit::Exit;
@@ -105,13 +107,15 @@ fn sections(help: &str) -> String {
 }
 
 /// The schemas by their names.
-fn schemas() -> [(&'static str, Schema); 5] {
+fn schemas() -> [(&'static str, Schema); 7] {
     [
         ("outcome", schema_for!(Outcome)),
         ("preview", schema_for!(PreviewEvent)),
         ("card", schema_for!(Card)),
         ("error", schema_for!(ErrorDocument)),
         ("record", schema_for!(RecordMeta)),
+        ("session", schema_for!(SessionEntry)),
+        ("stat", schema_for!(StatRow)),
     ]
 }
 

@@ -95,6 +95,10 @@ impl View {
                 card.source.log.clone_from(&self.log_name);
                 json::line(out, &card)
             }
+            CardOutput::StatRows => {
+                card.source.log.clone_from(&self.log_name);
+                stat::rows(&card).iter().try_for_each(|row| json::line(out, row))
+            }
             CardOutput::Html | CardOutput::Markdown => {
                 card.source.log.clone_from(&self.log_name);
                 self.together.sheet().card(out, &card)
@@ -170,6 +174,11 @@ impl Printer {
         }
     }
 
+    /// Takes the name of one more log.
+    pub fn name(&mut self, name: String) {
+        self.names.push(name);
+    }
+
     /// Prints what was drawn of a log; after a failure nothing more.
     pub fn print(&mut self, log: usize, chunk: &[u8]) {
         if !chunk.is_empty() {
@@ -205,13 +214,19 @@ impl Printer {
             match self.output {
                 CardOutput::Card | CardOutput::SideBySide | CardOutput::Stat => format!("==> {name} <==\n"),
                 CardOutput::Patch => format!("# {name}\n"),
-                CardOutput::Json | CardOutput::Html | CardOutput::Markdown => String::new(),
+                CardOutput::Json | CardOutput::StatRows | CardOutput::Html | CardOutput::Markdown => {
+                    String::new()
+                }
             }
         });
         let has_gap = match self.output {
             CardOutput::Card | CardOutput::SideBySide => true,
             CardOutput::Stat => header.is_some(),
-            CardOutput::Patch | CardOutput::Json | CardOutput::Html | CardOutput::Markdown => false,
+            CardOutput::Patch
+            | CardOutput::Json
+            | CardOutput::StatRows
+            | CardOutput::Html
+            | CardOutput::Markdown => false,
         };
         if has_printed && has_gap {
             writeln!(self.out)?;
@@ -264,7 +279,7 @@ impl CardPrinter {
         let mut view = View::new(self.output, self.style, None, Arc::clone(&self.printer.together));
         view.card(card, None);
         self.printer.print(0, &view.take());
-        if self.output == CardOutput::Json {
+        if matches!(self.output, CardOutput::Json | CardOutput::StatRows) {
             self.printer.flush();
         }
     }

@@ -3,10 +3,10 @@
 //! Several logs are read at once and printed in the order in which they are named: a log that is ahead of its turn
 //! waits with a few blocks drawn.
 
+use std::collections::HashMap;
 use std::io;
 use std::io::Read;
 use std::path::Path;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -33,130 +33,170 @@ use super::args::ReplayArgs;
 use super::exit::Exit;
 use super::fail::Fail;
 use super::filter::Filter;
+use super::logs::Log;
+use super::logs::Logs;
+use super::logs::is_stdin;
+use super::ordered;
 use super::printer::Printer;
 use super::printer::Together;
 use super::printer::View;
 use super::printer::style_of;
 use super::progress::Progress;
+use super::sessions;
 use super::streams::Console;
 use super::streams::no_input;
+use super::streams::stdin_is_empty;
 use super::streams::stdin_is_terminal;
 use super::watch;
 
-/// So many logs are read at once, if the machine has the processors.
-const WORKERS_CAP: usize = 8;
-
-/// So many chunks of a log wait for their turn; then its reader waits.
-const QUEUED_CHUNKS: usize = 2;
-
 /// Runs the command.
 pub fn run(args: &ReplayArgs, console: &Console) -> Result<Exit, Fail> {
-    let task = Arc::new(Task::new(args, console)?);
-    if task.logs.iter().any(|log| is_stdin(log)) && stdin_is_terminal() {
+    if wants_list(args) {
+        return sessions::list(args, console);
+    }
+    let logs = if args.latest { sessions::latest(args, console)? } else { Logs::of(args)? };
+    if logs.list.iter().any(|log| is_stdin(&log.path)) && stdin_is_terminal() {
         return Err(no_input("log"));
     }
+    let task = Task::new(args, logs, console)?;
     if args.follow {
-        return watch::run(&task, args, console);
+        return watch::run(task, args, console);
     }
-    replay(&task, args, console)
+    replay(&Arc::new(task), args, console)
 }
 
-/// Tells whether a name stands for standard input.
-pub fn is_stdin(path: &Path) -> bool {
-    path == Path::new("-")
+/// Tells whether sessions are listed: nothing is named, and nothing comes from standard input.
+fn wants_list(args: &ReplayArgs) -> bool {
+    let is_named = !args.logs.is_empty() || args.files_from.is_some() || args.latest;
+    !is_named && !args.follow && (args.agent.is_some() || stdin_is_terminal() || stdin_is_empty())
 }
 
 /// What is done with each log.
 #[derive(Debug)]
 pub struct Task {
-    /// The logs as they were named.
-    pub logs: Vec<PathBuf>,
+    /// The logs.
+    pub logs: Logs,
     /// The format that the user names.
     pub format: Option<Format>,
     output: CardOutput,
     style: Style,
     filter: Filter,
     together: Arc<Together>,
-    /// The next log to read.
-    next: AtomicUsize,
+    /// Which log each call of Claude Code was drawn from, while a folder is followed: a session repeats what its
+    /// sub-agents' own logs tell, and one may come after the other.
+    drawn: Option<Mutex<HashMap<String, usize>>>,
+    /// How many files below folders were no logs.
+    passed_over: AtomicUsize,
     /// How much was read of all logs.
     read_bytes: AtomicU64,
 }
 
 impl Task {
-    fn new(args: &ReplayArgs, console: &Console) -> Result<Self, Fail> {
-        let output = if console.is_json { CardOutput::Json } else { args.output };
-        let logs = if args.logs.is_empty() { vec![PathBuf::from("-")] } else { args.logs.clone() };
-        if logs.iter().filter(|log| is_stdin(log)).count() > 1 {
-            return Err(Fail::usage("standard input can be read only once: name - once"));
-        }
-        let names: Vec<_> = logs.iter().map(|log| log.to_string_lossy()).collect();
+    fn new(args: &ReplayArgs, logs: Logs, console: &Console) -> Result<Self, Fail> {
+        let output = if console.is_json { args.output.as_json() } else { args.output };
+        let names: Vec<_> = args.logs.iter().map(|log| log.to_string_lossy()).collect();
         let title = if args.logs.is_empty() { "session log".to_owned() } else { names.join(", ") };
         Ok(Task {
             together: Together::new(output, title),
-            logs,
             format: Format::from_name(&args.format),
             output,
             style: style_of(console, output),
             filter: Filter::new(args)?,
-            next: AtomicUsize::new(0),
+            drawn: (args.follow && !logs.folders.is_empty()).then(Mutex::default),
+            logs,
+            passed_over: AtomicUsize::new(0),
             read_bytes: AtomicU64::new(0),
         })
     }
 
     /// Returns what a reader calls a log.
     pub fn name(&self, log: usize) -> String {
-        match self.logs.get(log) {
-            Some(path) if !is_stdin(path) => path.display().to_string(),
-            _ => "standard input".to_owned(),
-        }
+        self.logs.list[log].name()
     }
 
     /// Returns a view for a log.
     pub fn view(&self, log: usize) -> View {
-        let name = (self.logs.len() > 1).then(|| self.name(log));
+        let name = self.logs.are_several().then(|| self.name(log));
         View::new(self.output, self.style, name, Arc::clone(&self.together))
     }
 
     /// Returns the printer for all of them.
     pub fn printer(&self, console: &Console) -> Printer {
-        let several = self.logs.len() > 1;
-        let names =
-            if several { (0..self.logs.len()).map(|log| self.name(log)).collect() } else { Vec::new() };
+        let several = if self.logs.are_several() { self.logs.list.as_slice() } else { &[] };
+        let names = several.iter().map(Log::name).collect();
         Printer::new(console, self.output, names, Arc::clone(&self.together))
     }
 
-    /// Draws a card, if it is wanted.
-    pub fn draw(&self, card: Card, root: Option<&str>, view: &mut View) {
-        if self.filter.wants(&card, root) {
+    /// Draws a card of a log, if it is wanted.
+    fn draw(&self, card: Card, root: Option<&str>, log: usize, view: &mut View) {
+        if self.filter.wants(&card, root) && self.is_first(&card, log) {
             view.card(card, root);
         }
     }
 
+    /// Tells whether no other log had the call.
+    fn is_first(&self, card: &Card, log: usize) -> bool {
+        let (Some(drawn), Some(call_id)) = (&self.drawn, &card.source.call_id) else { return true };
+        if card.source.format != Format::ClaudeCode.name() {
+            return true;
+        }
+        let mut drawn = drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        *drawn.entry(call_id.clone()).or_insert(log) == log
+    }
+
     /// Returns the replay of a log, at its beginning.
-    pub fn replay(&self) -> Replay {
-        Replay::new(ReplayOptions { format: self.format, ..ReplayOptions::default() })
+    pub fn replay(&self, log: usize) -> Replay {
+        Replay::new(ReplayOptions { format: self.format, ..self.logs.list[log].options() })
     }
 
     /// Gives a log its next bytes, and draws the cards that come of them.
-    pub fn push(&self, replay: &mut Replay, block: &[u8], view: &mut View) {
+    pub fn push(&self, replay: &mut Replay, block: &[u8], log: usize, view: &mut View) {
         let mut cards = Vec::new();
         replay.push(block, &mut |card| cards.push(card));
-        cards.into_iter().for_each(|card| self.draw(card, replay.folder(), view));
+        cards.into_iter().for_each(|card| self.draw(card, replay.folder(), log, view));
     }
 
     /// Draws what has come of a log that may be too short to tell its format by its length alone.
-    pub fn settle(&self, replay: &mut Replay, view: &mut View) {
+    pub fn settle(&self, replay: &mut Replay, log: usize, view: &mut View) {
         let mut cards = Vec::new();
         replay.settle(&mut |card| cards.push(card));
-        cards.into_iter().for_each(|card| self.draw(card, replay.folder(), view));
+        cards.into_iter().for_each(|card| self.draw(card, replay.folder(), log, view));
+    }
+
+    /// Says how many files below folders were no logs.
+    ///
+    /// # Errors
+    /// There was nothing but such files.
+    pub fn tell_passed_over(&self, console: &Console) -> Result<(), Fail> {
+        let count = self.passed_over.load(Ordering::Relaxed);
+        if count == self.logs.list.len() && !self.logs.folders.is_empty() {
+            let folders: Vec<_> =
+                self.logs.folders.iter().map(|folder| folder.display().to_string()).collect();
+            let problem =
+                Problem::new(Code::Malformed, format!("{}: no session log below it", folders.join(", ")));
+            return Err(Fail::new(problem.with_hint(looked_for())));
+        }
+        if count > 0 {
+            let are = if count == 1 {
+                "file is no session log and was"
+            } else {
+                "files are no session logs and were"
+            };
+            console.note(&format!("{count} {are} passed over"));
+        }
+        Ok(())
     }
 
     /// Ends a log, and draws the cards of the calls without a result.
-    pub fn finish(&self, mut replay: Replay, view: &mut View) -> Result<ReplaySummary, ReplayError> {
-        self.settle(&mut replay, view);
+    pub fn finish(
+        &self,
+        mut replay: Replay,
+        log: usize,
+        view: &mut View,
+    ) -> Result<ReplaySummary, ReplayError> {
+        self.settle(&mut replay, log, view);
         let root = replay.folder().map(str::to_owned);
-        replay.finish(&mut |card| self.draw(card, root.as_deref(), view))
+        replay.finish(&mut |card| self.draw(card, root.as_deref(), log, view))
     }
 }
 
@@ -169,10 +209,11 @@ enum Message {
 }
 
 fn replay(task: &Arc<Task>, args: &ReplayArgs, console: &Console) -> Result<Exit, Fail> {
-    let total = task.logs.iter().map(|log| length_of(log)).sum();
+    let total = task.logs.list.iter().map(|log| length_of(&log.path)).sum();
     let mut progress = Progress::new(console, total);
     let mut printer = task.printer(console);
     let mut verdict = Verdict::default();
+    verdict.fail_if(task.logs.tell_unreadable(console));
     for (log, messages) in start(task).into_iter().enumerate() {
         loop {
             let message = match progress.interval() {
@@ -202,52 +243,50 @@ fn replay(task: &Arc<Task>, args: &ReplayArgs, console: &Console) -> Result<Exit
     }
     progress.clear();
     printer.finish()?;
+    task.tell_passed_over(console)?;
     Ok(verdict.exit(args))
 }
 
 /// Starts the readers; returns what each log's reader will say.
 fn start(task: &Arc<Task>) -> Vec<mpsc::Receiver<Message>> {
-    let (senders, receivers): (Vec<_>, Vec<_>) = task
-        .logs
-        .iter()
-        .map(|_| {
-            let (sender, receiver) = mpsc::sync_channel(QUEUED_CHUNKS);
-            (Mutex::new(Some(sender)), receiver)
-        })
-        .unzip();
-    let processors = match task.output {
+    let workers = match task.output {
         // What may stand in a patch depends on what stands before it, and the cards of a page are numbered.
         CardOutput::Patch | CardOutput::Html | CardOutput::Markdown => 1,
-        _ => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        _ => ordered::workers(),
     };
-    let senders = Arc::new(senders);
-    for _ in 0..processors.min(WORKERS_CAP).min(task.logs.len()) {
-        let (task, senders) = (Arc::clone(task), Arc::clone(&senders));
-        std::thread::spawn(move || {
-            // In their order, so that the log whose turn it is to be printed always has a reader.
-            loop {
-                let log = task.next.fetch_add(1, Ordering::Relaxed);
-                let Some(sender) = senders.get(log) else { return };
-                let sender = sender.lock().unwrap_or_else(PoisonError::into_inner).take();
-                if let Some(sender) = sender {
-                    read(&task, log, &sender);
-                }
-            }
-        });
-    }
-    receivers
+    let shared = Arc::clone(task);
+    ordered::start(task.logs.list.len(), workers, move |log, sender| read(&shared, log, sender))
 }
 
 /// Reads one log to its end; what it says is not heard if nobody reads the output any more.
 fn read(task: &Task, log: usize, sender: &mpsc::SyncSender<Message>) {
     let mut view = task.view(log);
-    let result = read_blocks(task, log, &mut view, sender);
-    // After a failure too: what was read before it is shown.
-    if result.is_ok() || view.has_cards() {
-        view.end();
-    }
+    let result = match read_blocks(task, log, &mut view, sender) {
+        Err(Unread::NoLog) => {
+            task.passed_over.fetch_add(1, Ordering::Relaxed);
+            Ok(ReplaySummary::default())
+        }
+        Ok(summary) => {
+            view.end();
+            Ok(summary)
+        }
+        Err(Unread::Failed(fail)) => {
+            // What was read before the failure is shown.
+            if view.has_cards() {
+                view.end();
+            }
+            Err(fail)
+        }
+    };
     let _ = sender.send(Message::Chunk(view.take()));
     let _ = sender.send(Message::End(result, view.lost()));
+}
+
+/// Why a log was not read to its end.
+enum Unread {
+    /// It was found below a folder and is none.
+    NoLog,
+    Failed(Fail),
 }
 
 fn read_blocks(
@@ -255,26 +294,29 @@ fn read_blocks(
     log: usize,
     view: &mut View,
     sender: &mpsc::SyncSender<Message>,
-) -> Result<ReplaySummary, Fail> {
-    let path = &task.logs[log];
-    let failed = |error: io::Error| Fail::io("read", Path::new(&task.name(log)), &error);
+) -> Result<ReplaySummary, Unread> {
+    let Log { path, is_found, .. } = &task.logs.list[log];
+    let failed = |error: io::Error| Unread::Failed(Fail::io("read", Path::new(&task.name(log)), &error));
     let reader: Box<dyn Read> = if is_stdin(path) {
         Box::new(io::stdin())
     } else {
         Box::new(crate::disk::input::open_file(path).map_err(failed)?)
     };
     let mut blocks = Blocks::over(reader);
-    let mut replay = task.replay();
+    let mut replay = task.replay(log);
     while !replay.is_over()
         && let Some(block) = blocks.next_block().map_err(failed)?
     {
-        task.push(&mut replay, block, view);
+        task.push(&mut replay, block, log, view);
         task.read_bytes.fetch_add(block.len() as u64, Ordering::Relaxed);
         if view.length_bytes() > 0 && sender.send(Message::Chunk(view.take())).is_err() {
             return Ok(ReplaySummary::default());
         }
     }
-    task.finish(replay, view).map_err(|error| no_log(&task.name(log), &error))
+    match task.finish(replay, log, view) {
+        Err(ReplayError::Detect(DetectError::Unknown)) if *is_found => Err(Unread::NoLog),
+        result => result.map_err(|error| Unread::Failed(no_log(&task.name(log), &error))),
+    }
 }
 
 /// Says that an input is no log, and what was looked for.
@@ -284,12 +326,13 @@ pub fn no_log(name: &str, error: &ReplayError) -> Fail {
         ReplayError::Detect(DetectError::Sqlite) => problem.with_hint(
             "export the session as JSON first, e.g. 'opencode export SESSION > log.json', then replay that",
         ),
-        ReplayError::Detect(_) => {
-            let names = Format::ALL.map(Format::name).join(", ");
-            problem.with_hint(format!("looked for {names}; --format names the format"))
-        }
+        ReplayError::Detect(_) => problem.with_hint(looked_for()),
         _ => problem,
     })
+}
+
+fn looked_for() -> String {
+    format!("looked for {}; --format names the format", Format::ALL.map(Format::name).join(", "))
 }
 
 /// What all logs together come to.
@@ -301,6 +344,11 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// Takes that something failed, which was said already.
+    pub fn fail_if(&mut self, failed: bool) {
+        self.failed |= failed;
+    }
+
     /// Takes how a log ended, and says what a reader should know of it.
     pub fn take(&mut self, result: Result<ReplaySummary, Fail>, lost: usize, name: &str, console: &Console) {
         match result {

@@ -31,6 +31,7 @@ impl Sheet {
             | CardOutput::Json
             | CardOutput::Patch
             | CardOutput::Stat
+            | CardOutput::StatRows
             | CardOutput::SideBySide => Sheet::None,
         }
     }

@@ -33,7 +33,8 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
         console.note(&format!("patch line {line}: {note}"));
     }
     let output = match args.output.kind() {
-        _ if console.is_json => CardOutput::Json,
+        Ok(output) if console.is_json => output.as_json(),
+        Err(_) if console.is_json => CardOutput::Json,
         Ok(output) => output,
         Err(dialect) => return write(parsed, dialect, console),
     };

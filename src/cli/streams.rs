@@ -1,6 +1,7 @@
 //! Standard input, output and error: the one place that touches them.
 
 use std::io;
+use std::io::BufRead;
 use std::io::BufWriter;
 use std::io::IsTerminal;
 use std::io::Read;
@@ -133,6 +134,11 @@ pub fn stdout_is_closed() -> bool {
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     let asked = poll(&mut descriptors, Some(&now));
     asked.is_ok() && descriptors[0].revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL)
+}
+
+/// Tells whether nothing comes from standard input; waits until something does, or it ends.
+pub fn stdin_is_empty() -> bool {
+    io::stdin().lock().fill_buf().is_ok_and(<[u8]>::is_empty)
 }
 
 /// Tells whether standard input is a terminal, so that nothing will come of it by itself.

@@ -4,6 +4,7 @@
 //! system tells nothing (network file systems, no watches left), all comes a little later and nothing is missed.
 
 use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::io::Read;
@@ -11,6 +12,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
+use std::time::Instant;
 
 use notify::EventKind;
 use notify::RecursiveMode;
@@ -19,28 +21,35 @@ use notify::Watcher;
 use crate::disk::follow::Change;
 use crate::disk::follow::FollowedFile;
 use crate::disk::follow::Found;
+use crate::disk::follow::allow_many_files;
 use crate::disk::input::Blocks;
 use crate::disk::input::is_stream;
 use crate::disk::input::open_file;
 use crate::disk::input::real_path;
+use crate::disk::sessions::files_below;
 use crate::session::Replay;
+use crate::session::ReplayError;
 use crate::session::ReplaySummary;
 
 use super::args::ReplayArgs;
 use super::exit::Exit;
 use super::fail::Fail;
 use super::fail::reason;
+use super::logs::Log;
+use super::logs::is_stdin;
 use super::printer::Printer;
 use super::printer::View;
 use super::replay::Task;
 use super::replay::Verdict;
-use super::replay::is_stdin;
 use super::replay::no_log;
 use super::streams::Console;
 use super::streams::stdout_is_closed;
 
 /// How often logs are looked at, and standard output with them.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
+
+/// New logs are looked for below folders for at most this part of the time.
+const SEARCH_SHARE: u32 = 20;
 
 /// So much of a log is read before others, and signals, have their turn.
 const LOOK_BYTES: usize = 4 << 20;
@@ -69,23 +78,30 @@ enum Message {
 }
 
 /// Follows the logs until they are over, which files never are.
-pub fn run(task: &Task, args: &ReplayArgs, console: &Console) -> Result<Exit, Fail> {
+pub fn run(task: Task, args: &ReplayArgs, console: &Console) -> Result<Exit, Fail> {
     let (sender, messages) = mpsc::sync_channel(QUEUED_MESSAGES);
     listen_for_signals(sender.clone());
     // The watcher comes before the first look: what changes between them is not missed.
-    let _watcher = if args.poll.is_none() { watch(&task.logs, &sender, console) } else { None };
+    let named: Vec<PathBuf> =
+        task.logs.list.iter().filter(|log| !log.is_found).map(|log| log.path.clone()).collect();
+    let folders = task.logs.folders.clone();
+    let _watcher = if args.poll.is_none() { watch(&named, &folders, &sender, console) } else { None };
+    if !folders.is_empty() {
+        allow_many_files();
+    }
     let interval = args.poll.map_or(LOOK_INTERVAL, |poll| Duration::from_millis(poll.max(1)));
     let mut follow = Follow::new(task, console);
     follow.start_streams(&sender);
     // Held on, so that the channel lives as long as the loop.
     let _sender = sender;
     loop {
+        follow.search();
         let has_more = follow.look();
         if follow.printer.is_closed() || stdout_is_closed() {
             follow.printer.finish()?;
             return Ok(Exit::Done);
         }
-        if follow.logs.iter().all(|log| matches!(log.source, Source::Over)) {
+        if folders.is_empty() && follow.logs.iter().all(|log| matches!(log.source, Source::Over)) {
             follow.printer.finish()?;
             return Ok(follow.verdict.exit(args));
         }
@@ -129,42 +145,77 @@ struct Followed {
 
 /// The logs that are followed.
 struct Follow<'a> {
-    task: &'a Task,
+    task: Task,
     console: &'a Console,
     logs: Vec<Followed>,
+    /// The paths of all that was found below folders.
+    found: HashSet<PathBuf>,
+    /// When to look for new logs below folders; never without any.
+    next_search: Option<Instant>,
     printer: Printer,
     verdict: Verdict,
 }
 
-impl<'a> Follow<'a> {
-    fn new(task: &'a Task, console: &'a Console) -> Self {
-        let followed = |(log, path): (usize, &PathBuf)| Followed {
+impl Followed {
+    fn new(task: &Task, log: usize) -> Self {
+        let path = &task.logs.list[log].path;
+        Followed {
             source: if is_stdin(path) || is_stream(path) {
                 Source::Stream
             } else {
                 Source::File(FollowedFile::new(path.clone()))
             },
-            replay: task.replay(),
+            replay: task.replay(log),
             view: task.view(log),
             first_line: Vec::new(),
             beginning: None,
             said: None,
             lost: 0,
-        };
-        Follow {
-            task,
+        }
+    }
+}
+
+impl<'a> Follow<'a> {
+    fn new(task: Task, console: &'a Console) -> Self {
+        let logs = (0..task.logs.list.len()).map(|log| Followed::new(&task, log)).collect();
+        let found = task.logs.list.iter().filter(|log| log.is_found).map(|log| log.path.clone());
+        let mut follow = Follow {
             console,
-            logs: task.logs.iter().enumerate().map(followed).collect(),
+            logs,
+            found: found.collect(),
+            next_search: (!task.logs.folders.is_empty()).then(|| Instant::now() + LOOK_INTERVAL),
             printer: task.printer(console),
             verdict: Verdict::default(),
+            task,
+        };
+        follow.verdict.fail_if(follow.task.logs.tell_unreadable(console));
+        follow
+    }
+
+    /// Looks for logs that are new below folders.
+    fn search(&mut self) {
+        let start = Instant::now();
+        if self.next_search.is_none_or(|due| due > start) {
+            return;
         }
+        for folder in self.task.logs.folders.clone() {
+            for path in files_below(&folder).0 {
+                if self.found.insert(path.clone()) {
+                    self.task.logs.list.push(Log { is_found: true, ..Log::named(path) });
+                    let log = self.logs.len();
+                    self.logs.push(Followed::new(&self.task, log));
+                    self.printer.name(self.task.name(log));
+                }
+            }
+        }
+        self.next_search = Some(Instant::now() + LOOK_INTERVAL.max(start.elapsed() * SEARCH_SHARE));
     }
 
     /// Starts a thread for each log that is no file.
     fn start_streams(&self, sender: &mpsc::SyncSender<Message>) {
         for (log, followed) in self.logs.iter().enumerate() {
             if matches!(followed.source, Source::Stream) {
-                let (path, sender) = (self.task.logs[log].clone(), sender.clone());
+                let (path, sender) = (self.task.logs.list[log].path.clone(), sender.clone());
                 std::thread::spawn(move || read_stream(log, &path, &sender));
             }
         }
@@ -261,13 +312,13 @@ impl<'a> Follow<'a> {
             let end = room.iter().position(|&byte| byte == b'\n').map_or(room.len(), |at| at + 1);
             first_line.extend_from_slice(&room[..end]);
         }
-        self.task.push(replay, bytes, view);
+        self.task.push(replay, bytes, log, view);
     }
 
     /// Draws and prints what has come so far.
     fn settle(&mut self, log: usize) {
         let Followed { replay, view, .. } = &mut self.logs[log];
-        self.task.settle(replay, view);
+        self.task.settle(replay, log, view);
         self.print(log);
     }
 
@@ -289,9 +340,13 @@ impl<'a> Follow<'a> {
     /// Ends the log that was read, whose place another one may take: calls without a result have none.
     fn end(&mut self, log: usize) {
         let followed = &mut self.logs[log];
-        let replay = std::mem::replace(&mut followed.replay, self.task.replay());
+        let replay = std::mem::replace(&mut followed.replay, self.task.replay(log));
         let name = self.task.name(log);
-        let result = self.task.finish(replay, &mut followed.view).map_err(|error| no_log(&name, &error));
+        let result = match self.task.finish(replay, log, &mut followed.view) {
+            // A folder may hold anything.
+            Err(ReplayError::Detect(_)) if self.task.logs.list[log].is_found => Ok(ReplaySummary::default()),
+            result => result.map_err(|error| no_log(&name, &error)),
+        };
         let lost = followed.view.lost() - std::mem::replace(&mut followed.lost, followed.view.lost());
         self.print(log);
         self.verdict.take(result, lost, &name, self.console);
@@ -319,10 +374,10 @@ impl<'a> Follow<'a> {
             }
             followed.view.end();
             let lost = followed.view.lost() - followed.lost;
-            let replay = std::mem::replace(&mut followed.replay, self.task.replay());
+            let replay = std::mem::replace(&mut followed.replay, self.task.replay(log));
             let (name, mut unseen) = (self.task.name(log), self.task.view(log));
             self.print(log);
-            if let Ok(summary) = self.task.finish(replay, &mut unseen) {
+            if let Ok(summary) = self.task.finish(replay, log, &mut unseen) {
                 // The last line, or frame, may still be written.
                 let summary = ReplaySummary { torn_line: None, damage: None, ..summary };
                 super::replay::tell(&summary, &name, self.console);
@@ -392,6 +447,7 @@ fn listen_for_signals(sender: mpsc::SyncSender<Message>) {
 /// `None`, and a note, if the system can't; then the timer is enough.
 fn watch(
     logs: &[PathBuf],
+    searched: &[PathBuf],
     sender: &mpsc::SyncSender<Message>,
     console: &Console,
 ) -> Option<notify::RecommendedWatcher> {
@@ -402,12 +458,13 @@ fn watch(
     let names: BTreeSet<OsString> =
         paths.iter().filter_map(|path| path.file_name().map(OsString::from)).collect();
     let folders: BTreeSet<&Path> = paths.iter().filter_map(|path| path.parent()).collect();
-    if folders.is_empty() {
+    if folders.is_empty() && searched.is_empty() {
         return None;
     }
     let sender = sender.clone();
+    let any_matters = !searched.is_empty();
     let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        if event.map_or(true, |event| matters(&event, &names)) {
+        if event.map_or(true, |event| matters(&event, &names, any_matters)) {
             // If the queue is full, a look is on its way.
             let _ = sender.try_send(Message::Look);
         }
@@ -416,6 +473,9 @@ fn watch(
         // A folder that is not there yet is left to the timer.
         for folder in folders.into_iter().filter(|folder| real_path(folder).is_some()) {
             watcher.watch(folder, RecursiveMode::NonRecursive)?;
+        }
+        for folder in searched {
+            watcher.watch(folder, RecursiveMode::Recursive)?;
         }
         Ok(watcher)
     });
@@ -429,12 +489,13 @@ fn watch(
     }
 }
 
-/// Tells whether an event may mean that a log has changed. Reading one causes events too.
-fn matters(event: &notify::Event, names: &BTreeSet<OsString>) -> bool {
+/// Tells whether an event may mean that a log has changed: one of these names, or any at all. Reading one causes events
+/// too.
+fn matters(event: &notify::Event, names: &BTreeSet<OsString>, any: bool) -> bool {
     let is_named = |path: &PathBuf| path.file_name().is_some_and(|name| names.contains(name));
     event.need_rescan()
         || !matches!(event.kind, EventKind::Access(_))
-            && (event.paths.is_empty() || event.paths.iter().any(is_named))
+            && (any || event.paths.is_empty() || event.paths.iter().any(is_named))
 }
 
 #[cfg(test)]
@@ -452,12 +513,13 @@ mod tests {
         let names = BTreeSet::from([OsString::from("log")]);
         let modified = EventKind::Modify(ModifyKind::Data(DataChange::Any));
         let on = |kind, name: &str| Event::new(kind).add_path(Path::new("/folder").join(name));
-        assert!(matters(&on(modified, "log"), &names));
-        assert!(!matters(&on(modified, "other"), &names));
-        assert!(!matters(&on(EventKind::Access(AccessKind::Any), "log"), &names));
+        assert!(matters(&on(modified, "log"), &names, false));
+        assert!(!matters(&on(modified, "other"), &names, false));
+        assert!(matters(&on(modified, "other"), &names, true));
+        assert!(!matters(&on(EventKind::Access(AccessKind::Any), "log"), &names, false));
         // The queue of the system ran over: what happened is not told.
-        assert!(matters(&Event::new(EventKind::Other).set_flag(Flag::Rescan), &names));
-        assert!(matters(&Event::new(modified), &names));
+        assert!(matters(&Event::new(EventKind::Other).set_flag(Flag::Rescan), &names, false));
+        assert!(matters(&Event::new(modified), &names, false));
     }
 
     #[test]
@@ -466,7 +528,7 @@ mod tests {
         let log = folder.path().join("log");
         let (sender, messages) = mpsc::sync_channel(QUEUED_MESSAGES);
         let console = Console::silent();
-        let _watcher = watch(std::slice::from_ref(&log), &sender, &console).expect("a watcher");
+        let _watcher = watch(std::slice::from_ref(&log), &[], &sender, &console).expect("a watcher");
         let is_told = |write: &dyn Fn()| {
             while messages.try_recv().is_ok() {}
             write();

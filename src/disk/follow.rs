@@ -17,11 +17,23 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::path::PathBuf;
 
+use rustix::process::Resource;
+use rustix::process::Rlimit;
+use rustix::process::getrlimit;
+use rustix::process::setrlimit;
+
 use super::input::BLOCK_BYTES;
 
 /// How many of the first bytes, and of those before the place that was read up to, are remembered, to see that they are
 /// still there.
 const REMEMBERED_BYTES: usize = 256;
+
+/// Lets this process hold as many files open as the system allows: each log that is followed is one.
+pub fn allow_many_files() {
+    let limits = getrlimit(Resource::Nofile);
+    // Without it fewer logs can be followed, and that is said of each.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, maximum: limits.maximum });
+}
 
 /// What can be told of a file without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -34,6 +34,11 @@ pub fn length_of(path: &Path) -> Option<u64> {
     std::fs::metadata(path).ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len())
 }
 
+/// Tells whether a path leads to a folder.
+pub fn is_folder(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
 /// Tells whether something that is read once only stands at a path, such as a pipe.
 pub fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())

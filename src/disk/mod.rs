@@ -22,6 +22,7 @@ mod planning;
 mod publish;
 mod recover;
 pub mod root;
+pub mod sessions;
 mod stage;
 #[cfg(test)]
 mod tree;

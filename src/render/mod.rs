@@ -26,6 +26,8 @@ mod problem;
 #[cfg(feature = "cli")]
 mod row;
 #[cfg(feature = "cli")]
+pub mod session;
+#[cfg(feature = "cli")]
 mod side_by_side;
 pub mod stat;
 #[cfg(feature = "cli")]

@@ -12,10 +12,13 @@ use super::escape::Charset;
 use super::escape::Place;
 use super::escape::cells;
 use super::escape::escape;
+use crate::report::CallCounts;
 use crate::report::Card;
 use crate::report::CardFile;
 use crate::report::CardStatus;
 use crate::report::Operation;
+use crate::report::StatRow;
+use crate::report::StatSchema;
 use crate::text::path::within;
 
 /// Columns that the bar of a file takes at least, where the width allows it.
@@ -162,6 +165,16 @@ impl Totals {
         }
     }
 
+    /// Returns how many calls there were, how many files they changed, and how many lines they added and removed.
+    pub fn sums(&self) -> (CallCounts, usize, usize, usize) {
+        let [applied, partial, failed, rejected, held, unknown] = self.calls;
+        let calls = CallCounts { applied, partial, failed, rejected, held, unknown };
+        let sum = |count: fn(&Entry) -> usize| {
+            self.files.iter().chain(&self.others).map(count).fold(0, usize::saturating_add)
+        };
+        (calls, self.files.len(), sum(|entry| entry.added), sum(|entry| entry.removed))
+    }
+
     /// Writes the totals a file, of all files, and of the calls.
     ///
     /// # Errors
@@ -187,6 +200,43 @@ impl Totals {
         let row = format!(" {calls} call{plural}{colon}{}", statuses.join(", "));
         writeln!(out, "{}", keep_start(&row, width))
     }
+}
+
+/// Returns a card as flat rows, one a file.
+pub fn rows(card: &Card) -> Vec<StatRow> {
+    let source = &card.source;
+    let of_call = StatRow {
+        schema: StatSchema::V1,
+        log: source.log.clone(),
+        format: source.format.clone(),
+        line: source.line,
+        call_id: source.call_id.clone(),
+        tool: source.tool.clone(),
+        turn: source.turn,
+        time: source.time.clone(),
+        folder: source.folder.clone(),
+        status: card.status,
+        path: None,
+        operation: None,
+        from: None,
+        added: None,
+        removed: None,
+        recorded: None,
+    };
+    if card.files.is_empty() {
+        return vec![of_call];
+    }
+    let of_file = |file: &CardFile| StatRow {
+        status: file.status.unwrap_or(card.status),
+        path: Some(file.path.clone()),
+        operation: Some(file.operation),
+        from: file.from.clone(),
+        added: file.added.filter(|_| is_done(card, file)),
+        removed: file.removed.filter(|_| is_done(card, file)),
+        recorded: Some(file.recorded),
+        ..of_call.clone()
+    };
+    card.files.iter().map(of_file).collect()
 }
 
 /// Tells whether a file was changed as the card says, as far as is known.

@@ -10,6 +10,8 @@ mod outcome;
 mod preview;
 mod problem;
 mod record;
+mod session;
+mod stat;
 
 pub use acp::AcpContent;
 pub use acp::AcpLocation;
@@ -55,3 +57,8 @@ pub use record::RecordMeta;
 pub use record::ReplacedFile;
 pub use record::UndoSplice;
 pub use record::UndoneCall;
+pub use session::CallCounts;
+pub use session::SessionEntry;
+pub use session::SessionSchema;
+pub use stat::StatRow;
+pub use stat::StatSchema;

@@ -11,6 +11,7 @@ pub mod frame;
 pub mod generic;
 pub mod live;
 pub mod pair;
+pub mod prompt;
 pub mod requested;
 pub mod sse;
 pub mod stored;
@@ -60,11 +61,16 @@ pub struct ReplayOptions {
     pub format: Option<Format>,
     /// The longest line, or element of a document, that is read, in bytes; a longer one is skipped and counted.
     pub line_cap_bytes: usize,
+    /// Whether a text that is no known log is refused; else patches are looked for in it.
+    pub is_known_only: bool,
+    /// Whether calls of sub-agents that a log repeats are passed over, since their own logs are read too.
+    pub passes_sub_agents: bool,
 }
 
 impl Default for ReplayOptions {
     fn default() -> Self {
-        ReplayOptions { format: None, line_cap_bytes: frame::LINE_CAP_BYTES }
+        let line_cap_bytes = frame::LINE_CAP_BYTES;
+        ReplayOptions { format: None, line_cap_bytes, is_known_only: false, passes_sub_agents: false }
     }
 }
 
@@ -160,6 +166,7 @@ enum Stage {
 struct Reader {
     log: Log,
     cards: Cards,
+    passes_sub_agents: bool,
 }
 
 /// Who reads a log.
@@ -293,19 +300,20 @@ impl Plain {
     fn begin(&mut self, emit: &mut dyn FnMut(Card)) {
         let Stage::Head(head) = &mut self.stage else { return };
         let head = std::mem::take(head);
-        let format = self.options.format.map_or_else(|| detect(&head), Ok);
-        let cap_bytes = self.options.line_cap_bytes;
+        let options = self.options;
+        let format = options.format.map_or_else(|| detect(&head), Ok);
+        let cap_bytes = options.line_cap_bytes;
         self.stage = match format {
             Err(error) => Stage::Refused(error),
-            Ok(format) => match Framing::of(&head) {
-                Framing::Lines => Stage::Lines(Frame::with_cap(cap_bytes), Reader::new(format)),
-                Framing::Roots => {
-                    Stage::Elements(Elements::new(Grain::Roots, cap_bytes), Reader::new(format))
+            Ok(Format::Generic) if options.is_known_only => Stage::Refused(DetectError::Unknown),
+            Ok(format) => {
+                let reader = Reader::new(format, options.passes_sub_agents);
+                match Framing::of(&head) {
+                    Framing::Lines => Stage::Lines(Frame::with_cap(cap_bytes), reader),
+                    Framing::Roots => Stage::Elements(Elements::new(Grain::Roots, cap_bytes), reader),
+                    Framing::Members => Stage::Elements(Elements::new(Grain::Members, cap_bytes), reader),
                 }
-                Framing::Members => {
-                    Stage::Elements(Elements::new(Grain::Members, cap_bytes), Reader::new(format))
-                }
-            },
+            }
         };
         self.push(&head, emit);
     }
@@ -361,17 +369,26 @@ impl Plain {
     }
 }
 
+impl Log {
+    fn new(format: Format, passes_sub_agents: bool) -> Self {
+        let Some(mut reader) = LogReader::new(format) else { return Log::Generic(Generic::default()) };
+        if passes_sub_agents {
+            reader.pass_sub_agents();
+        }
+        Log::Vendor(reader)
+    }
+}
+
 impl Reader {
     /// Begins the same log again; which calls there were is still known.
     fn restart(&mut self) {
-        let format = self.cards.format;
-        let log = LogReader::new(format).map_or_else(|| Log::Generic(Generic::default()), Log::Vendor);
+        let log = Log::new(self.cards.format, self.passes_sub_agents);
         if let Log::Vendor(log) = std::mem::replace(&mut self.log, log) {
             self.cards.count(&log);
         }
     }
 
-    fn new(format: Format) -> Self {
+    fn new(format: Format, passes_sub_agents: bool) -> Self {
         let cards = Cards {
             format,
             pairs: Pairs::new(format.id_scope()),
@@ -379,12 +396,11 @@ impl Reader {
             folder: None,
             summary: ReplaySummary::default(),
         };
-        let log = LogReader::new(format).map_or_else(|| Log::Generic(Generic::default()), Log::Vendor);
-        Reader { log, cards }
+        Reader { log: Log::new(format, passes_sub_agents), cards, passes_sub_agents }
     }
 
     fn finish(self, emit: &mut dyn FnMut(Card)) -> ReplaySummary {
-        let Reader { log, mut cards } = self;
+        let Reader { log, mut cards, .. } = self;
         match log {
             Log::Vendor(mut log) => {
                 log.finish(&mut |event| cards.take(event, emit));
@@ -405,7 +421,7 @@ impl Reader {
 
     fn element(&mut self, element: Element<'_>, emit: &mut dyn FnMut(Card)) {
         let Element { holder, line, bytes, is_torn, .. } = element;
-        let Reader { log, cards } = self;
+        let Reader { log, cards, .. } = self;
         let readable = readable(bytes);
         let text = readable.text.as_ref();
         let mut take = |event: CallEvent<'_>| cards.take(event, emit);
@@ -423,7 +439,7 @@ impl Reader {
             1 => line.bytes.strip_prefix(UTF8_BOM).unwrap_or(line.bytes),
             _ => line.bytes,
         };
-        let Reader { log, cards } = self;
+        let Reader { log, cards, .. } = self;
         // A torn line is always parsed, to tell whether it is whole.
         let is_proposed = match log {
             Log::Vendor(log) => line.is_torn || log.proposes(bytes, &|call_id| cards.pairs.knows(call_id)),
@@ -527,7 +543,7 @@ mod tests {
 
     fn replay(blocks: &[&[u8]], line_cap_bytes: usize) -> (Vec<Card>, ReplaySummary) {
         let mut cards = Vec::new();
-        let mut replay = Replay::new(ReplayOptions { format: Some(Format::Dsh), line_cap_bytes });
+        let mut replay = Replay::new(ReplayOptions { line_cap_bytes, ..ReplayOptions::new(Format::Dsh) });
         for block in blocks {
             replay.push(block, &mut |card| cards.push(card));
         }
@@ -744,7 +760,9 @@ mod tests {
 
     /// The cards where every line is read, also those that tell of no edit.
     fn replay_without_skimming(format: Format, log: &[u8]) -> Vec<Card> {
-        let Reader { log: Log::Vendor(mut log_reader), mut cards } = Reader::new(format) else { panic!() };
+        let Reader { log: Log::Vendor(mut log_reader), mut cards, .. } = Reader::new(format, false) else {
+            panic!()
+        };
         let mut drawn = Vec::new();
         for (index, line) in log.split(|&byte| byte == b'\n').enumerate() {
             let text = readable(line).text;

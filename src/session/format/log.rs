@@ -55,6 +55,14 @@ impl LogReader {
         }
     }
 
+    /// Passes over the calls of sub-agents that have logs of their own.
+    pub fn pass_sub_agents(&mut self) {
+        // Only this format repeats them.
+        if let LogReader::ClaudeCode(claude) = self {
+            claude.pass_sub_agents();
+        }
+    }
+
     /// Tells, without parsing, whether a line is worth parsing; `knows` tells of a call id whether its result matters.
     pub fn proposes(&self, line: &[u8], knows: &dyn Fn(&str) -> bool) -> bool {
         match self {

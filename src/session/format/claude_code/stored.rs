@@ -66,9 +66,15 @@ pub struct ClaudeCode {
     has_calls: bool,
     has_unrecorded: bool,
     unknown_events: usize,
+    passes_sub_agents: bool,
 }
 
 impl ClaudeCode {
+    /// Passes over what sub-agents did as far as it is repeated here from their own logs.
+    pub fn pass_sub_agents(&mut self) {
+        self.passes_sub_agents = true;
+    }
+
     /// Tells, without parsing, whether a line is worth parsing; `knows` tells of a call id whether its result matters.
     pub fn proposes(&self, line: &[u8], knows: &dyn Fn(&str) -> bool) -> bool {
         self.skim.proposes(line, knows)
@@ -95,6 +101,7 @@ impl ClaudeCode {
             emit(CallEvent::Folder(folder.0));
         }
         match kind.as_deref().unwrap_or_default() {
+            "progress" if self.passes_sub_agents => {}
             "progress" => {
                 let inner = lenient::<Data<'a>>(row.data).and_then(|data| lenient::<Row<'a>>(data.message));
                 if let Some(inner) = inner {
