@@ -636,7 +636,7 @@ _hunkwise() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "auto dsh claude codex acp pi opencode gemini qwen openhands generic" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto dsh claude codex acp pi opencode gemini qwen openhands copilot cursor generic" -- "${cur}"))
                     return 0
                     ;;
                 --output)

@@ -346,6 +346,51 @@ fn function_calls_of_gemini() {
 }
 
 #[test]
+fn events_of_gemini_cli() {
+    let input: Value = serde_json::from_str(EDIT).unwrap();
+    let call = json!({"type": "tool_use", "timestamp": "t", "tool_name": "replace", "tool_id": "g", "parameters": input});
+    let result = json!({"type": "tool_result", "timestamp": "t", "tool_id": "g", "status": "success"});
+    let init = json!({"type": "init", "timestamp": "t", "session_id": "s", "model": "m"});
+    let message = json!({"type": "message", "timestamp": "t", "role": "assistant", "content": "so"});
+    check_edit(&[init, message, call.clone(), result], "g");
+    check_edit(&[call], "g");
+}
+
+#[test]
+fn events_of_copilot() {
+    let event = |kind: &str, data: Value| json!({"type": kind, "data": data, "id": "e", "timestamp": "t"});
+    let input = json!({"path": "hat.rs", "old_str": "size 6", "new_str": "size 7 😀"});
+    let request = json!({"toolCallId": "k", "name": "edit", "arguments": input.to_string()});
+    let asked = event("assistant.message", json!({"content": "", "toolRequests": [request]}));
+    let started = |arguments: Value| {
+        event("tool.execution_start", json!({"toolCallId": "k", "toolName": "edit", "arguments": arguments}))
+    };
+    // The message asks for what starts later.
+    check_edit(&[event("session.start", json!({})), asked, started(input.clone())], "k");
+    check_edit(&[started(input)], "k");
+    let patch = json!({"toolCallId": "k", "toolName": "apply_patch", "arguments": PATCH});
+    check_edit(&[event("tool.execution_start", patch)], "k");
+}
+
+#[test]
+fn events_of_cursor() {
+    let event = |subtype: &str, args: Value| {
+        json!({"type": "tool_call", "subtype": subtype, "call_id": "c\n1",
+        "tool_call": {"editToolCall": {"args": args}, "toolCallId": "c"}, "session_id": "s"})
+    };
+    let init = json!({"type": "system", "subtype": "init", "session_id": "s", "apiKeySource": "login"});
+    let thought = json!({"type": "thinking", "subtype": "delta", "text": "hm", "session_id": "s"});
+    let edit = json!({"oldText": "size 6", "newText": "size 7 😀", "replaceAll": false});
+    let replace = json!({"path": "hat.rs", "strReplace": edit});
+    let ended = event("completed", replace.clone());
+    check_edit(&[init, thought, event("started", replace), ended], "c\n1");
+    let patch = json!({"path": "hat.rs", "applyPatch": {"patchContent": PATCH}});
+    check_edit(&[event("started", patch)], "c\n1");
+    // A text that is written does not tell where.
+    check(&[event("started", json!({"path": "hat.rs", "streamContent": "size 7"}))], &[]);
+}
+
+#[test]
 fn lines_of_codex() {
     let item = json!({"type": "custom_tool_call", "call_id": "c", "name": "apply_patch", "input": PATCH});
     let change =

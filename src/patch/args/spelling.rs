@@ -38,8 +38,9 @@ pub const LONE_NEW: &str = "new_text";
 /// Every key that is known; of each role the first is the one that messages name.
 ///
 /// `file_path` … `new_string`: Claude Code, DeepSeek Harness, Gemini; camel case: opencode; `oldText`: pi; `old_text`:
-/// Cline; `old_str`, `file_text`, `command`, `insert_line`: str_replace_editor; `patchText`: opencode; `diff`: Cline, Roo.
-const KEYS: [(&str, Role); 34] = [
+/// Cline; `old_str`, `file_text`, `command`, `insert_line`: str_replace_editor; `patchText`: opencode; `diff`: Cline, Roo;
+/// `fileText`, `contents`: Cursor.
+const KEYS: [(&str, Role); 35] = [
     ("file_path", Role::Path),
     ("filePath", Role::Path),
     ("path", Role::Path),
@@ -67,6 +68,7 @@ const KEYS: [(&str, Role); 34] = [
     ("content", Role::Content),
     ("contents", Role::Content),
     ("file_text", Role::FileText),
+    ("fileText", Role::FileText),
     ("input", Role::Patch),
     ("patchText", Role::Patch),
     ("patch_text", Role::Patch),

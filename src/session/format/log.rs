@@ -6,6 +6,10 @@ use super::Format;
 use super::acp::stored::Acp;
 use super::claude_code::ClaudeCode;
 use super::codex::stored::Codex;
+use super::copilot;
+use super::copilot::stored::Copilot;
+use super::cursor;
+use super::cursor::stored::Cursor;
 use super::dsh;
 use super::dsh::Dsh;
 use super::gemini::qwen;
@@ -36,6 +40,10 @@ pub enum LogReader {
     Gemini(Gemini),
     /// Qwen Code.
     Qwen(Qwen),
+    /// GitHub Copilot's command line.
+    Copilot(Copilot),
+    /// Cursor.
+    Cursor(Cursor),
 }
 
 impl LogReader {
@@ -51,6 +59,8 @@ impl LogReader {
             Format::Acp => Some(LogReader::Acp(Box::default())),
             Format::Gemini => Some(LogReader::Gemini(Gemini::default())),
             Format::Qwen => Some(LogReader::Qwen(Qwen::default())),
+            Format::Copilot => Some(LogReader::Copilot(Copilot::default())),
+            Format::Cursor => Some(LogReader::Cursor(Cursor::default())),
             Format::Generic => None,
         }
     }
@@ -73,6 +83,8 @@ impl LogReader {
             LogReader::Codex(codex) => codex.proposes(line, knows),
             LogReader::Acp(acp) => acp.proposes(line),
             LogReader::Qwen(_) => qwen::proposes(line),
+            LogReader::Copilot(_) => copilot::stored::proposes(line),
+            LogReader::Cursor(_) => cursor::stored::proposes(line),
         }
     }
 
@@ -96,6 +108,8 @@ impl LogReader {
             LogReader::Acp(acp) => acp.read(text, line, emit),
             LogReader::Gemini(gemini) => gemini.read(text, line, emit),
             LogReader::Qwen(qwen) => qwen.read(text, line, emit),
+            LogReader::Copilot(copilot) => copilot.read(text, line, emit),
+            LogReader::Cursor(cursor) => cursor.read(text, line, emit),
         }
     }
 
@@ -116,7 +130,9 @@ impl LogReader {
             | LogReader::Pi(_)
             | LogReader::Codex(_)
             | LogReader::Acp(_)
-            | LogReader::Qwen(_) => self.read(text, line, emit),
+            | LogReader::Qwen(_)
+            | LogReader::Copilot(_)
+            | LogReader::Cursor(_) => self.read(text, line, emit),
             LogReader::Gemini(gemini) => gemini.read_item(key, text, line, emit),
             LogReader::OpenCode(opencode) => match key {
                 None | Some("messages") => opencode.read_message(text, line, emit),
@@ -143,7 +159,9 @@ impl LogReader {
             | LogReader::Codex(_)
             | LogReader::Acp(_)
             | LogReader::Gemini(_)
-            | LogReader::Qwen(_) => Ok(()),
+            | LogReader::Qwen(_)
+            | LogReader::Copilot(_)
+            | LogReader::Cursor(_) => Ok(()),
             LogReader::OpenCode(opencode) => opencode.read_field(key, text, emit),
             LogReader::OpenHands(openhands) => {
                 openhands.read_field(key);
@@ -160,7 +178,9 @@ impl LogReader {
             | LogReader::Pi(_)
             | LogReader::OpenCode(_)
             | LogReader::OpenHands(_)
-            | LogReader::Qwen(_) => {}
+            | LogReader::Qwen(_)
+            | LogReader::Copilot(_)
+            | LogReader::Cursor(_) => {}
             LogReader::Gemini(gemini) => gemini.finish(emit),
             LogReader::Codex(codex) => codex.finish(emit),
             LogReader::Acp(acp) => acp.finish(emit),
@@ -179,6 +199,8 @@ impl LogReader {
             LogReader::Acp(acp) => acp.unknown_events(),
             LogReader::Gemini(gemini) => gemini.unknown_events(),
             LogReader::Qwen(qwen) => qwen.unknown_events(),
+            LogReader::Copilot(copilot) => copilot.unknown_events(),
+            LogReader::Cursor(cursor) => cursor.unknown_events(),
         }
     }
 
@@ -191,7 +213,11 @@ impl LogReader {
             LogReader::Pi(pi) => pi.inherited_calls(),
             LogReader::OpenCode(_) | LogReader::OpenHands(_) => 0,
             LogReader::Codex(codex) => codex.inherited_calls(),
-            LogReader::Acp(_) | LogReader::Gemini(_) | LogReader::Qwen(_) => 0,
+            LogReader::Acp(_)
+            | LogReader::Gemini(_)
+            | LogReader::Qwen(_)
+            | LogReader::Copilot(_)
+            | LogReader::Cursor(_) => 0,
         }
     }
 }

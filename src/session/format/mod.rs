@@ -4,6 +4,8 @@ mod acp;
 mod anthropic;
 mod claude_code;
 mod codex;
+pub mod copilot;
+pub mod cursor;
 pub mod dsh;
 pub mod gemini;
 pub mod log;
@@ -57,13 +59,17 @@ pub enum Format {
     Qwen,
     /// OpenHands: events of both versions, records of evaluations.
     OpenHands,
+    /// GitHub Copilot's command line: the events of sessions.
+    Copilot,
+    /// Cursor: transcripts of its agent, and the events that it prints.
+    Cursor,
     /// Any log or text: the patches that are in it.
     Generic,
 }
 
 impl Format {
     /// Every format, in the order of the help.
-    pub const ALL: [Format; 10] = [
+    pub const ALL: [Format; 12] = [
         Format::Dsh,
         Format::ClaudeCode,
         Format::Codex,
@@ -73,6 +79,8 @@ impl Format {
         Format::Gemini,
         Format::Qwen,
         Format::OpenHands,
+        Format::Copilot,
+        Format::Cursor,
         Format::Generic,
     ];
 
@@ -88,6 +96,8 @@ impl Format {
             Format::Gemini => "gemini",
             Format::Qwen => "qwen",
             Format::OpenHands => "openhands",
+            Format::Copilot => "copilot",
+            Format::Cursor => "cursor",
             Format::Generic => "generic",
         }
     }
@@ -106,6 +116,8 @@ impl Format {
             | Format::OpenCode
             | Format::Gemini
             | Format::Qwen
+            | Format::Copilot
+            | Format::Cursor
             | Format::Generic => IdScope::Log,
         }
     }
@@ -173,7 +185,7 @@ fn is_text(head: &[u8]) -> bool {
 type Tells = fn(&Element<'_>) -> bool;
 
 /// The formats in the order in which they are looked for, each with what tells it.
-const TELLS: [(Format, Tells); 9] = [
+const TELLS: [(Format, Tells); 11] = [
     // Before the protocol: Codex's app server speaks JSON-RPC too.
     (Format::Codex, |element| codex::stored::is_row(element.bytes)),
     (Format::Acp, |element| acp::stored::is_row(element.bytes)),
@@ -186,6 +198,8 @@ const TELLS: [(Format, Tells); 9] = [
     }),
     // Before Claude Code: its records have what that one's have, and more.
     (Format::Qwen, |element| gemini::qwen::is_row(element.bytes)),
+    // Before Claude Code, too: some of its events are like that one's.
+    (Format::Cursor, |element| cursor::stored::is_row(element.bytes)),
     (Format::ClaudeCode, |element| claude_code::is_row(element.bytes)),
     (Format::OpenCode, |element| match element.holder {
         Holder::Field(key) => key == "info" && opencode::is_info(element.bytes),
@@ -198,6 +212,7 @@ const TELLS: [(Format, Tells); 9] = [
         Holder::Root if element.is_torn => openhands::is_torn_row(element.bytes),
         Holder::Root => openhands::is_row(element.bytes),
     }),
+    (Format::Copilot, |element| copilot::stored::is_row(element.bytes)),
 ];
 
 /// Appends a value as JSON.

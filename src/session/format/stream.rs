@@ -16,7 +16,10 @@ use super::anthropic;
 use super::anthropic::Message;
 use super::claude_code::live as claude_code;
 use super::codex;
+use super::copilot;
+use super::cursor;
 use super::dsh;
+use super::gemini;
 use super::gemini::live::Gemini;
 use super::lenient;
 use super::openai;
@@ -44,6 +47,12 @@ pub enum StreamFormat {
     Dsh,
     /// The Agent Client Protocol.
     Acp,
+    /// Gemini CLI's stream-json.
+    GeminiCli,
+    /// The events of GitHub Copilot's command line.
+    Copilot,
+    /// Cursor's stream-json.
+    Cursor,
 }
 
 /// The keys that tell streams apart. No key is read under several names: a payload that has two of them would be refused.
@@ -79,6 +88,12 @@ struct Head<'a> {
     session_id_stored: Option<&'a RawValue>,
     #[serde(borrow)]
     uuid: Option<&'a RawValue>,
+    #[serde(borrow)]
+    model: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_call: Option<&'a RawValue>,
     #[serde(borrow)]
     event: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -132,6 +147,12 @@ impl Head<'_> {
                 if self.session_id.or(self.session_id_stored).or(self.uuid).is_some() =>
             {
                 Some(StreamFormat::ClaudeCode)
+            }
+            "init" if self.session_id.is_some() && self.model.is_some() => Some(StreamFormat::GeminiCli),
+            "tool_use" | "tool_result" if self.tool_id.is_some() => Some(StreamFormat::GeminiCli),
+            "tool_call" if self.tool_call.is_some() => Some(StreamFormat::Cursor),
+            kind if self.data.is_some() && starts(kind, &["assistant.", "session.", "tool.", "user."]) => {
+                Some(StreamFormat::Copilot)
             }
             "message" if self.message.is_none() => Some(StreamFormat::Anthropic),
             "session" if self.created_at.is_some() => Some(StreamFormat::Dsh),
@@ -281,6 +302,9 @@ impl StreamReader {
             StreamFormat::Codex => codex::live::read(text, say),
             StreamFormat::Dsh => dsh::read_live(text, say),
             StreamFormat::Acp => self.acp.read(text, say),
+            StreamFormat::GeminiCli => gemini::stored::read_live(text, say),
+            StreamFormat::Copilot => copilot::live::read(text, say),
+            StreamFormat::Cursor => cursor::live::read(text, say),
         }
     }
 }

@@ -163,7 +163,7 @@ impl Acp {
 }
 
 /// Returns the kind of tool that takes such arguments, where none is named.
-pub(super) fn shape(input: &str) -> Option<&'static str> {
+pub(in crate::session::format) fn shape(input: &str) -> Option<&'static str> {
     let keys: HashMap<Text<'_>, &RawValue> = serde_json::from_str(input).ok()?;
     let has = |names: &[&str]| names.iter().find_map(|name| keys.get(*name));
     if has(&["old_string", "oldString", "old_str", "oldText", "old_text", "edits"]).is_some() {

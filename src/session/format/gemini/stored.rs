@@ -21,14 +21,21 @@ use serde_json::value::RawValue;
 use crate::report::CardStatus;
 use crate::session::event::Begin;
 use crate::session::event::CallEvent;
+use crate::session::event::CallKey;
 use crate::session::event::CallResult;
+use crate::session::event::LiveBegin;
+use crate::session::event::LiveBody;
+use crate::session::event::LiveEvent;
 use crate::session::event::Place;
 use crate::session::event::Request;
+use crate::session::event::Scope;
+use crate::session::event::Words;
 
 use super::super::LineCounter;
 use super::super::Text;
 use super::super::lenient;
 use super::super::object;
+use super::super::stream::Say;
 use super::super::verbatim;
 use super::display;
 use super::parts::Parts;
@@ -346,6 +353,28 @@ fn one_call(
 
 fn is_known(kind: &str) -> bool {
     matches!(kind, "user" | "gemini" | "info" | "error" | "warning" | "model" | "qwen" | "assistant")
+}
+
+/// Reads one event of a live stream; tells whether it is one. A call's arguments come whole.
+pub(in crate::session::format) fn read_live(text: &str, say: &mut Say<'_>) -> serde_json::Result<bool> {
+    let row: Row<'_> = serde_json::from_str(text)?;
+    if !row.is_event() {
+        return Ok(false);
+    }
+    if let (Some(id), Some(tool)) = (row.tool_id, row.tool_name) {
+        let whole = row.parameters.map_or("{}", RawValue::get);
+        let key = CallKey::Id(id.0.clone());
+        say(LiveEvent::Begin(LiveBegin {
+            key: key.clone(),
+            alias: None,
+            call_id: Some(id.0),
+            tool: tool.0,
+            body: LiveBody::Arguments,
+            repeats: true,
+        }));
+        say(LiveEvent::End { calls: Scope::Call(key), whole: Some(Words::Plain(whole.into())) });
+    }
+    Ok(true)
 }
 
 /// Tells whether a log of this format may hold such a line.
