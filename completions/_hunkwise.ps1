@@ -185,6 +185,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('--theme', '--theme', [CompletionResultType]::ParameterName, 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas')
             [CompletionResult]::new('--latest', '--latest', [CompletionResultType]::ParameterName, 'Draw the session that was written last')
+            [CompletionResult]::new('--net', '--net', [CompletionResultType]::ParameterName, 'One card a file, with what all calls together changed; with --output patch one patch of the files as they were before. Calls that are left out by other options are passed over')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for, and new logs in a folder are read')
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for, and new logs in a folder are read')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'End with status 1 if something in a log was not understood')

@@ -621,7 +621,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__replay)
-            opts="-f -q -h -V --files-from --latest --agent --format --output --path --status --tool --call --turn --follow --poll --strict --root --color --theme --full --json --quiet --help --version"
+            opts="-f -q -h -V --files-from --latest --agent --format --output --path --status --tool --call --turn --net --follow --poll --strict --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

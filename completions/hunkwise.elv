@@ -177,6 +177,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand --color 'When to use colours'
             cand --theme 'Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas'
             cand --latest 'Draw the session that was written last'
+            cand --net 'One card a file, with what all calls together changed; with --output patch one patch of the files as they were before. Calls that are left out by other options are passed over'
             cand -f 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for, and new logs in a folder are read'
             cand --follow 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for, and new logs in a folder are read'
             cand --strict 'End with status 1 if something in a log was not understood'

@@ -236,6 +236,7 @@ dark\t'For a dark terminal'
 light\t'For a light terminal'
 color-blind\t'Blue and orange'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l latest -d 'Draw the session that was written last'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l net -d 'One card a file, with what all calls together changed; with --output patch one patch of the files as they were before. Calls that are left out by other options are passed over'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s f -l follow -d 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for, and new logs in a folder are read'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l strict -d 'End with status 1 if something in a log was not understood'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'

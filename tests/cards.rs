@@ -76,8 +76,7 @@ fn card(title: &str, status: CardStatus, files: Vec<CardFile>, diffs: Vec<FileDi
         tool: "edit".to_owned(),
         turn: Some(3),
         time: Some("2026-11-30T10:00:00Z".to_owned()),
-        folder: None,
-        log: None,
+        ..Source::default()
     };
     let (schema, kind) = (CardSchema::V1, CardKind::Diff);
     Card { schema, card: kind, title: title.to_owned(), status, source, files, diffs, message: None }

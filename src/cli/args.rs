@@ -501,6 +501,10 @@ pub struct ReplayArgs {
     /// Only cards of these turns: N, N..M, N.. or ..M
     #[arg(long, value_name = "N..M", value_parser = turns)]
     pub turn: Option<Turns>,
+    /// One card a file, with what all calls together changed; with --output patch one patch of the files as they were
+    /// before. Calls that are left out by other options are passed over
+    #[arg(long, conflicts_with = "follow")]
+    pub net: bool,
     /// Go on as the logs grow, until Ctrl-C; what is not there yet is waited for, and new logs in a folder are read
     #[arg(long, short)]
     pub follow: bool,

@@ -78,11 +78,20 @@ impl Filter {
 
     /// Tells whether a card is drawn; `root` is the folder of its session.
     pub fn wants(&self, card: &Card, root: Option<&str>) -> bool {
-        let source = &card.source;
-        let has_path = |glob: &PathGlob| {
+        self.wants_call(card) && self.wants_paths(card, root)
+    }
+
+    /// Tells whether a card names a file that is wanted.
+    pub fn wants_paths(&self, card: &Card, root: Option<&str>) -> bool {
+        self.paths.allows(|glob| {
             let paths = card.files.iter().flat_map(|file| file.from.iter().chain([&file.path]));
-            paths.into_iter().any(|path| glob.is_like(path, source.folder.as_deref(), root))
-        };
+            paths.into_iter().any(|path| glob.is_like(path, card.source.folder.as_deref(), root))
+        })
+    }
+
+    /// Tells whether a card is of a call that is wanted, whatever its files.
+    pub fn wants_call(&self, card: &Card) -> bool {
+        let source = &card.source;
         self.statuses.allows(|status| *status == card.status)
             && (self.tools.is_empty()
                 || self.tools.iter().any(|tool| tool.eq_ignore_ascii_case(&source.tool)))
@@ -90,7 +99,6 @@ impl Filter {
             && self.turns.is_none_or(|turns| {
                 source.turn.is_some_and(|turn| (turns.first..=turns.last).contains(&turn))
             })
-            && self.paths.allows(has_path)
     }
 }
 

@@ -20,6 +20,7 @@ mod feed;
 mod filter;
 mod generate;
 mod logs;
+mod net;
 mod ordered;
 mod preview;
 mod printer;

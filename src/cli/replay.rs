@@ -36,6 +36,7 @@ use super::filter::Filter;
 use super::logs::Log;
 use super::logs::Logs;
 use super::logs::is_stdin;
+use super::net;
 use super::ordered;
 use super::printer::Printer;
 use super::printer::Together;
@@ -59,6 +60,9 @@ pub fn run(args: &ReplayArgs, console: &Console) -> Result<Exit, Fail> {
         return Err(no_input("log"));
     }
     let task = Task::new(args, logs, console)?;
+    if args.net {
+        return net::run(&task, args, console);
+    }
     if args.follow {
         return watch::run(task, args, console);
     }
@@ -78,9 +82,13 @@ pub struct Task {
     pub logs: Logs,
     /// The format that the user names.
     pub format: Option<Format>,
-    output: CardOutput,
+    /// What a page of their cards is called.
+    pub title: String,
+    /// How it is printed.
+    pub output: CardOutput,
     style: Style,
-    filter: Filter,
+    /// Which cards are wanted.
+    pub filter: Filter,
     together: Arc<Together>,
     /// Which log each call of Claude Code was drawn from, while a folder is followed: a session repeats what its
     /// sub-agents' own logs tell, and one may come after the other.
@@ -97,7 +105,8 @@ impl Task {
         let names: Vec<_> = args.logs.iter().map(|log| log.to_string_lossy()).collect();
         let title = if args.logs.is_empty() { "session log".to_owned() } else { names.join(", ") };
         Ok(Task {
-            together: Together::new(output, title),
+            together: Together::new(output, title.clone()),
+            title,
             format: Format::from_name(&args.format),
             output,
             style: style_of(console, output),
@@ -112,6 +121,17 @@ impl Task {
     /// Returns what a reader calls a log.
     pub fn name(&self, log: usize) -> String {
         self.logs.list[log].name()
+    }
+
+    /// Opens a log.
+    pub fn open(&self, log: usize) -> io::Result<Blocks<Box<dyn Read>>> {
+        let path = &self.logs.list[log].path;
+        let reader: Box<dyn Read> = if is_stdin(path) {
+            Box::new(io::stdin())
+        } else {
+            Box::new(crate::disk::input::open_file(path)?)
+        };
+        Ok(Blocks::over(reader))
     }
 
     /// Returns a view for a log.
@@ -161,6 +181,11 @@ impl Task {
         let mut cards = Vec::new();
         replay.settle(&mut |card| cards.push(card));
         cards.into_iter().for_each(|card| self.draw(card, replay.folder(), log, view));
+    }
+
+    /// Counts a file below a folder that is no log.
+    pub fn pass_over(&self) {
+        self.passed_over.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Says how many files below folders were no logs.
@@ -263,7 +288,7 @@ fn read(task: &Task, log: usize, sender: &mpsc::SyncSender<Message>) {
     let mut view = task.view(log);
     let result = match read_blocks(task, log, &mut view, sender) {
         Err(Unread::NoLog) => {
-            task.passed_over.fetch_add(1, Ordering::Relaxed);
+            task.pass_over();
             Ok(ReplaySummary::default())
         }
         Ok(summary) => {
@@ -295,14 +320,8 @@ fn read_blocks(
     view: &mut View,
     sender: &mpsc::SyncSender<Message>,
 ) -> Result<ReplaySummary, Unread> {
-    let Log { path, is_found, .. } = &task.logs.list[log];
     let failed = |error: io::Error| Unread::Failed(Fail::io("read", Path::new(&task.name(log)), &error));
-    let reader: Box<dyn Read> = if is_stdin(path) {
-        Box::new(io::stdin())
-    } else {
-        Box::new(crate::disk::input::open_file(path).map_err(failed)?)
-    };
-    let mut blocks = Blocks::over(reader);
+    let mut blocks = task.open(log).map_err(failed)?;
     let mut replay = task.replay(log);
     while !replay.is_over()
         && let Some(block) = blocks.next_block().map_err(failed)?
@@ -314,7 +333,7 @@ fn read_blocks(
         }
     }
     match task.finish(replay, log, view) {
-        Err(ReplayError::Detect(DetectError::Unknown)) if *is_found => Err(Unread::NoLog),
+        Err(ReplayError::Detect(DetectError::Unknown)) if task.logs.list[log].is_found => Err(Unread::NoLog),
         result => result.map_err(|error| Unread::Failed(no_log(&task.name(log), &error))),
     }
 }

@@ -23,6 +23,7 @@ pub use planner::PlannedEdit;
 pub use planner::Planner;
 pub use planner::Want;
 pub use planner::recorded_path;
+pub use planner::recorded_splices;
 pub use state::After;
 pub use state::Attributes;
 pub use state::FileState;

@@ -131,7 +131,11 @@ fn file_outcome(file: &PlannedFile, finds: &Finds, detail: Detail) -> FileOutcom
     };
     let (added, removed) =
         diffs.iter().map(hunks::counts).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let encoding = after.or(before).map_or(Encoding::Utf8, Document::encoding);
+    let encoding = match (before, after) {
+        // What it said before is then the only thing that tells how to read the lines that went.
+        (Some(before), Some(after)) if stays_ascii(before, after) => before.encoding(),
+        _ => after.or(before).map_or(Encoding::Utf8, Document::encoding),
+    };
     let text = |document: Option<&Document>| {
         let document = document.filter(|_| detail.texts && opaque.is_none())?;
         document.shown_text().map(Cow::into_owned)
@@ -204,9 +208,14 @@ fn opaque(before: Option<&Document>, after: Option<&Document>, detail: Detail) -
 
 /// Returns the encoding before, if the file has another one now. Plain ASCII is text of nearly every encoding.
 fn encoding_before(before: Option<&Document>, after: Option<&Document>) -> Option<String> {
-    let (before, after) = (before?.encoding(), after?);
-    let stays_ascii = || before.charset().is_some_and(Charset::has_ascii) && after.bytes().is_ascii();
-    (before.name() != after.encoding().name() && !stays_ascii()).then(|| before.name())
+    let (before, after) = (before?, after?);
+    let name = before.encoding().name();
+    (name != after.encoding().name() && !stays_ascii(before, after)).then_some(name)
+}
+
+/// Tells whether what is left is ASCII, and so still text of the encoding before.
+fn stays_ascii(before: &Document, after: &Document) -> bool {
+    before.encoding().charset().is_some_and(Charset::has_ascii) && after.bytes().is_ascii()
 }
 
 fn eol(document: &Document) -> EolName {
@@ -226,7 +235,7 @@ fn mode(file: &PlannedFile) -> Change<String> {
 }
 
 /// Returns the SHA-256 of bytes in hex, as reports and records have it.
-pub(super) fn sha256_hex(bytes: &[u8]) -> String {
+pub fn sha256_hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     Sha256::digest(bytes).iter().fold(String::with_capacity(2 * bytes.len()), |mut out, byte| {
         // Writing to a string can't fail.

@@ -7,6 +7,7 @@
 mod inverse;
 
 pub use inverse::recorded_path;
+pub use inverse::recorded_splices;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -98,6 +98,39 @@ pub fn file(out: &mut dyn Write, patch: &FilePatch<'_>) -> io::Result<Written> {
     Ok(if diff.is_coarse { Written::Coarsely } else { Written::Fully })
 }
 
+/// Some lines of a file before and after, and how many lines of either side stand before them.
+#[derive(Debug, Clone, Copy)]
+pub struct Piece<'a> {
+    /// The lines before.
+    pub old: &'a [u8],
+    /// The lines after.
+    pub new: &'a [u8],
+    /// Count of lines before the piece, of both sides.
+    pub before: (usize, usize),
+}
+
+/// Writes the section of a file of which only pieces are known: what lies between them is the same on both sides.
+///
+/// # Errors
+/// What the writer says.
+pub(super) fn pieces(
+    out: &mut dyn Write,
+    header: &Header<'_>,
+    pieces: &[Piece<'_>],
+    context_lines: usize,
+) -> io::Result<()> {
+    header.write(out)?;
+    if pieces.iter().any(|piece| piece.old != piece.new) {
+        header.write_names(out)?;
+    }
+    for piece in pieces {
+        let Piece { old, new, before } = *piece;
+        let diff = diff_lines(old, new);
+        Hunks { out, old, new, context_lines, lines: before }.write(&diff.changes)?;
+    }
+    Ok(())
+}
+
 /// Tells whether a file is no text to a patch: it holds NUL bytes, or two or four bytes make a character.
 fn is_binary(document: &Document) -> bool {
     !document.has_lines_of_bytes()

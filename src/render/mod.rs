@@ -19,6 +19,7 @@ pub mod markdown;
 mod marks;
 mod moved;
 #[cfg(feature = "cli")]
+pub mod net_patch;
 mod outcome;
 pub mod patch;
 #[cfg(feature = "cli")]

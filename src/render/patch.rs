@@ -60,9 +60,7 @@ impl SessionPatch {
             match part {
                 Part::Section(bytes) => out.write_all(&bytes)?,
                 Part::LeftOut { what, why, is_lost } => {
-                    let text =
-                        format!("{what}: not in the patch: {why} (line {} of the log)", card.source.line);
-                    writeln!(out, "# {}", escape(&text, Place::Name, Charset::Unicode))?;
+                    left_out(out, &what, &format!("{why} (line {} of the log)", card.source.line))?;
                     lost += usize::from(is_lost);
                 }
             }
@@ -119,6 +117,15 @@ impl SessionPatch {
         }
         made
     }
+}
+
+/// Writes the comment that stands in a patch for a change that is not in it.
+///
+/// # Errors
+/// What the writer says.
+pub fn left_out(out: &mut dyn Write, what: &str, why: &str) -> io::Result<()> {
+    let text = format!("{what}: not in the patch: {why}");
+    writeln!(out, "# {}", escape(&text, Place::Name, Charset::Unicode))
 }
 
 /// What stands in a patch for one file of a card.
@@ -230,7 +237,12 @@ fn write_section(bytes: &mut Vec<u8>, header: &Header<'_>, hunks: &[Hunk<'_>]) -
     hunks.iter().try_for_each(|hunk| write_hunk(bytes, hunk))
 }
 
-fn header<'a>(file: &'a CardFile, source: &'a str, has_no_hunks: bool) -> Result<Header<'a>, &'static str> {
+/// Returns the header of a file's section, or why there can be none.
+pub(super) fn header<'a>(
+    file: &'a CardFile,
+    source: &'a str,
+    has_no_hunks: bool,
+) -> Result<Header<'a>, &'static str> {
     let mode = file.mode.as_ref();
     let before = mode.and_then(|mode| mode.before.as_deref()).filter(|mode| is_mode(mode));
     let after = mode.and_then(|mode| mode.after.as_deref()).filter(|mode| is_mode(mode));

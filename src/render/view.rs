@@ -205,6 +205,9 @@ pub(super) fn names(title: &str, path: &str) -> bool {
 
 fn details(card: &Card) -> Vec<String> {
     let source = &card.source;
+    if let Some(calls) = source.calls {
+        return vec![format!("{calls} call{}", if calls == 1 { "" } else { "s" })];
+    }
     let mut details: Vec<String> = source.turn.iter().map(|turn| format!("turn {turn}")).collect();
     details.extend(source.time.clone());
     details.extend(source.call_id.clone());

@@ -92,6 +92,22 @@ pub struct Source {
     /// The log, as it was named, where several are read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
+    /// How many calls the card is the net of; only of a net change, whose `line`, `time` and
+    /// `log` are those of the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<usize>,
+    /// Which part of the file's net change the card is; only where the logs do not tell how one goes on from the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stretch: Option<Stretch>,
+}
+
+/// A part of the net change of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Stretch {
+    /// 1-based.
+    pub number: usize,
+    /// How many there are.
+    pub of: usize,
 }
 
 /// One file of a card.

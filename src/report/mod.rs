@@ -26,6 +26,7 @@ pub use card::CardSchema;
 pub use card::CardStatus;
 pub use card::Recorded;
 pub use card::Source;
+pub use card::Stretch;
 pub use codex::CodexChange;
 pub use codex::CodexUpdate;
 pub use file_diff::DiffNote;

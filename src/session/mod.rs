@@ -10,6 +10,7 @@ pub mod format;
 pub mod frame;
 pub mod generic;
 pub mod live;
+pub mod net;
 pub mod pair;
 pub mod prompt;
 pub mod requested;
@@ -17,6 +18,7 @@ pub mod sse;
 pub mod stored;
 pub mod text_patches;
 pub mod throttle;
+pub mod told;
 pub mod undo;
 pub mod unpack;
 
@@ -43,6 +45,7 @@ use frame::readable;
 use generic::Generic;
 use pair::Call;
 use pair::Pairs;
+use told::Told;
 use unpack::Damage;
 use unpack::Unpack;
 
@@ -65,14 +68,25 @@ pub struct ReplayOptions {
     pub is_known_only: bool,
     /// Whether calls of sub-agents that a log repeats are passed over, since their own logs are read too.
     pub passes_sub_agents: bool,
+    /// What the log tells beside the hunks is handed out with the cards, where [`Replay::push_told`] takes it.
+    pub is_told: bool,
 }
 
 impl Default for ReplayOptions {
     fn default() -> Self {
         let line_cap_bytes = frame::LINE_CAP_BYTES;
-        ReplayOptions { format: None, line_cap_bytes, is_known_only: false, passes_sub_agents: false }
+        ReplayOptions {
+            format: None,
+            line_cap_bytes,
+            is_known_only: false,
+            passes_sub_agents: false,
+            is_told: false,
+        }
     }
 }
+
+/// Takes a card, and what the log tells of each of its files beside the hunks; nothing unless that was asked for.
+type Emit<'a> = &'a mut dyn FnMut(Card, Vec<Told>);
 
 impl ReplayOptions {
     /// Returns the options for a log of that format.
@@ -180,6 +194,7 @@ enum Log {
 #[derive(Debug)]
 struct Cards {
     format: Format,
+    is_told: bool,
     pairs: Pairs,
     /// The folder that the session began in.
     first_folder: Option<String>,
@@ -198,12 +213,22 @@ impl Replay {
     ///
     /// Nothing is read before there are enough bytes to tell what the log is; see [`settle`](Self::settle).
     pub fn push(&mut self, block: &[u8], emit: &mut dyn FnMut(Card)) {
+        self.push_told(block, &mut |card, _| emit(card));
+    }
+
+    /// Does as [`push`](Self::push), and hands out what the log tells of each file of a card beside its hunks.
+    pub fn push_told(&mut self, block: &[u8], emit: &mut dyn FnMut(Card, Vec<Told>)) {
         let Replay { unpack, plain } = self;
         unpack.push(block, &mut |bytes| plain.push(bytes, emit));
     }
 
     /// Reads what has come though it is little, if it tells what the log is: a log that is being written may stay short.
     pub fn settle(&mut self, emit: &mut dyn FnMut(Card)) {
+        self.settle_told(&mut |card, _| emit(card));
+    }
+
+    /// Does as [`settle`](Self::settle), and hands out what the log tells of each file of a card beside its hunks.
+    pub fn settle_told(&mut self, emit: &mut dyn FnMut(Card, Vec<Told>)) {
         if let Stage::Head(head) = &self.plain.stage
             && (self.plain.options.format.is_some()
                 || !matches!(detect(head), Ok(Format::Generic) | Err(DetectError::Unknown)))
@@ -239,6 +264,14 @@ impl Replay {
     /// # Errors
     /// [`ReplayError`], if it was no log.
     pub fn finish(self, emit: &mut dyn FnMut(Card)) -> Result<ReplaySummary, ReplayError> {
+        self.finish_told(&mut |card, _| emit(card))
+    }
+
+    /// Does as [`finish`](Self::finish), and hands out what the log tells of each file of a card beside its hunks.
+    ///
+    /// # Errors
+    /// [`ReplayError`], if it was no log.
+    pub fn finish_told(self, emit: &mut dyn FnMut(Card, Vec<Told>)) -> Result<ReplaySummary, ReplayError> {
         let Replay { unpack, mut plain } = self;
         let damage = unpack.finish(&mut |bytes| plain.push(bytes, emit));
         plain.finish(damage, emit)
@@ -278,7 +311,7 @@ impl Plain {
         }
     }
 
-    fn push(&mut self, bytes: &[u8], emit: &mut dyn FnMut(Card)) {
+    fn push(&mut self, bytes: &[u8], emit: Emit<'_>) {
         match &mut self.stage {
             Stage::Head(head) => {
                 let (first, rest) = bytes.split_at(bytes.len().min(DETECT_BYTES - head.len()));
@@ -297,7 +330,7 @@ impl Plain {
     }
 
     /// Decides what the log is, and reads its first bytes.
-    fn begin(&mut self, emit: &mut dyn FnMut(Card)) {
+    fn begin(&mut self, emit: Emit<'_>) {
         let Stage::Head(head) = &mut self.stage else { return };
         let head = std::mem::take(head);
         let options = self.options;
@@ -307,7 +340,7 @@ impl Plain {
             Err(error) => Stage::Refused(error),
             Ok(Format::Generic) if options.is_known_only => Stage::Refused(DetectError::Unknown),
             Ok(format) => {
-                let reader = Reader::new(format, options.passes_sub_agents);
+                let reader = Reader::new(format, options);
                 match Framing::of(&head) {
                     Framing::Lines => Stage::Lines(Frame::with_cap(cap_bytes), reader),
                     Framing::Roots => Stage::Elements(Elements::new(Grain::Roots, cap_bytes), reader),
@@ -318,11 +351,7 @@ impl Plain {
         self.push(&head, emit);
     }
 
-    fn finish(
-        mut self,
-        damage: Option<Damage>,
-        emit: &mut dyn FnMut(Card),
-    ) -> Result<ReplaySummary, ReplayError> {
+    fn finish(mut self, damage: Option<Damage>, emit: Emit<'_>) -> Result<ReplaySummary, ReplayError> {
         if let Stage::Head(head) = &self.stage {
             let is_empty = head.trim_ascii().is_empty();
             match damage {
@@ -388,18 +417,20 @@ impl Reader {
         }
     }
 
-    fn new(format: Format, passes_sub_agents: bool) -> Self {
+    fn new(format: Format, options: ReplayOptions) -> Self {
         let cards = Cards {
             format,
+            is_told: options.is_told,
             pairs: Pairs::new(format.id_scope()),
             first_folder: None,
             folder: None,
             summary: ReplaySummary::default(),
         };
+        let passes_sub_agents = options.passes_sub_agents;
         Reader { log: Log::new(format, passes_sub_agents), cards, passes_sub_agents }
     }
 
-    fn finish(self, emit: &mut dyn FnMut(Card)) -> ReplaySummary {
+    fn finish(self, emit: Emit<'_>) -> ReplaySummary {
         let Reader { log, mut cards, .. } = self;
         match log {
             Log::Vendor(mut log) => {
@@ -419,7 +450,7 @@ impl Reader {
         cards.summary
     }
 
-    fn element(&mut self, element: Element<'_>, emit: &mut dyn FnMut(Card)) {
+    fn element(&mut self, element: Element<'_>, emit: Emit<'_>) {
         let Element { holder, line, bytes, is_torn, .. } = element;
         let Reader { log, cards, .. } = self;
         let readable = readable(bytes);
@@ -434,7 +465,7 @@ impl Reader {
         cards.summary.note(&read, &readable, line, is_torn);
     }
 
-    fn line(&mut self, line: Line<'_>, emit: &mut dyn FnMut(Card)) {
+    fn line(&mut self, line: Line<'_>, emit: Emit<'_>) {
         let bytes = match line.number {
             1 => line.bytes.strip_prefix(UTF8_BOM).unwrap_or(line.bytes),
             _ => line.bytes,
@@ -490,7 +521,7 @@ impl Cards {
         self.summary.inherited_calls += log.inherited_calls();
     }
 
-    fn take(&mut self, event: CallEvent<'_>, emit: &mut dyn FnMut(Card)) {
+    fn take(&mut self, event: CallEvent<'_>, emit: Emit<'_>) {
         match event {
             CallEvent::Begin(begin) => self.pairs.begin(begin),
             CallEvent::Amended(begin) => self.pairs.amend(begin),
@@ -518,13 +549,17 @@ impl Cards {
         }
     }
 
-    fn draw(&mut self, call: Call, result: Option<CallResult>, emit: &mut dyn FnMut(Card)) {
-        let drawn = stored::draw(self.format.name(), call, result);
+    fn draw(&mut self, call: Call, result: Option<CallResult>, emit: Emit<'_>) {
+        let drawn = if self.is_told {
+            stored::draw_told(self.format.name(), call, result)
+        } else {
+            stored::draw(self.format.name(), call, result)
+        };
         self.summary.replaced_characters += drawn.replaced;
         if let Some(mut card) = drawn.card {
             card.source.folder.clone_from(&self.folder);
             self.summary.cards += 1;
-            emit(card);
+            emit(card, drawn.told);
         }
     }
 }
@@ -760,7 +795,9 @@ mod tests {
 
     /// The cards where every line is read, also those that tell of no edit.
     fn replay_without_skimming(format: Format, log: &[u8]) -> Vec<Card> {
-        let Reader { log: Log::Vendor(mut log_reader), mut cards, .. } = Reader::new(format, false) else {
+        let Reader { log: Log::Vendor(mut log_reader), mut cards, .. } =
+            Reader::new(format, ReplayOptions::new(format))
+        else {
             panic!()
         };
         let mut drawn = Vec::new();
@@ -768,10 +805,10 @@ mod tests {
             let text = readable(line).text;
             // A blank line, or one that is cut off, is none.
             let _ = log_reader
-                .read(&text, index + 1, &mut |event| cards.take(event, &mut |card| drawn.push(card)));
+                .read(&text, index + 1, &mut |event| cards.take(event, &mut |card, _| drawn.push(card)));
         }
         for call in std::mem::take(&mut cards.pairs).finish() {
-            cards.draw(call, None, &mut |card| drawn.push(card));
+            cards.draw(call, None, &mut |card, _| drawn.push(card));
         }
         drawn
     }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::diff::hunks::counts;
+use crate::patch::args::spelling::Family;
 use crate::report::Card;
 use crate::report::CardFile;
 use crate::report::CardKind;
@@ -22,9 +23,12 @@ use super::change::Picture;
 use super::change::file_named;
 use super::change::picture_of;
 use super::event::CallResult;
+use super::event::Request;
 use super::pair::Call;
 use super::requested::Requested;
 use super::requested::requested;
+use super::told;
+use super::told::Told;
 
 /// A card, and what was replaced to draw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +37,30 @@ pub struct Drawn {
     pub card: Option<Card>,
     /// Count of characters that became U+FFFD.
     pub replaced: usize,
+    /// What the log tells of each file of the card beside the hunks; only of [`draw_told`].
+    pub told: Vec<Told>,
+}
+
+/// Draws a call, and takes down what the log tells beside its hunks.
+pub fn draw_told(format: &str, mut call: Call, result: Option<CallResult>) -> Drawn {
+    let told = match &result {
+        Some(result) if is_recorded(result) && !result.files.is_empty() => {
+            // A write asks for the whole text: then all of it is known, whatever the hunks show.
+            let request = call.request.as_mut().filter(|_| Family::of(&call.tool) == Family::Write);
+            // Of the request only that there was one counts after this.
+            let request = request.map(|request| std::mem::replace(request, Request::Changes(Vec::new())));
+            let written = request.map(|request| requested(&call.tool, request)).and_then(whole_content);
+            result.files.iter().map(|file| told::of_record(file, written.as_deref())).collect()
+        }
+        Some(result) if is_recorded(result) => result.changes.iter().map(told::of_change).collect(),
+        _ => Vec::new(),
+    };
+    Drawn { told, ..draw(format, call, result) }
+}
+
+fn whole_content(requested: Requested) -> Option<String> {
+    let mut diffs = requested.picture.diffs;
+    diffs.pop().filter(|_| requested.is_whole_content && diffs.is_empty()).map(|diff| diff.new_text)
 }
 
 /// Draws a call; without a result, as requested and with an unknown outcome.
@@ -53,7 +81,7 @@ pub fn draw(format: &str, mut call: Call, result: Option<CallResult>) -> Drawn {
     notes.extend(requested.trouble.clone());
     let replaced = requested.replaced;
     if !requested.is_edit {
-        return Drawn { card: None, replaced };
+        return Drawn { card: None, replaced, told: Vec::new() };
     }
     let status = status_of(&call, result.as_ref());
     let message = message_of(status, &call, result.as_ref(), notes);
@@ -69,7 +97,8 @@ pub fn draw(format: &str, mut call: Call, result: Option<CallResult>) -> Drawn {
     let Picture { files, diffs } = picture;
     let title = title_of(&call.tool, &files);
     let (schema, card) = (CardSchema::V1, CardKind::Diff);
-    Drawn { card: Some(Card { schema, card, title, status, source, files, diffs, message }), replaced }
+    let card = Card { schema, card, title, status, source, files, diffs, message };
+    Drawn { card: Some(card), replaced, told: Vec::new() }
 }
 
 /// Tells whether the result holds the change itself.
@@ -114,8 +143,7 @@ fn source_of(format: &str, call: &Call, result: Option<&CallResult>) -> Source {
         tool: call.tool.clone(),
         turn: place.turn.or(call.place.turn),
         time: place.time.clone().or_else(|| call.place.time.clone()),
-        folder: None,
-        log: None,
+        ..Source::default()
     }
 }
 
@@ -285,8 +313,7 @@ mod tests {
                 tool: "edit".to_owned(),
                 turn: Some(1),
                 time: Some("11".to_owned()),
-                folder: None,
-                log: None,
+                ..Source::default()
             },
             files: vec![named("a.txt", 2), named("b.txt", 1)],
             diffs,

@@ -256,7 +256,7 @@ impl Planner {
             let splices = if Some(&hash) == file.after_sha256.as_ref() {
                 let bytes = document.bytes();
                 restored(bytes, file, &path).map_err(|problem| vec![problem])?;
-                splices(bytes.len(), &file.undo).ok_or_else(|| vec![broken(&path)])?
+                recorded_splices(bytes.len(), &file.undo).ok_or_else(|| vec![broken(&path)])?
             } else if Some(&hash) == file.before_sha256.as_ref() {
                 let message = format!("{} is as it was before the call already", path.shown());
                 return Err(vec![Problem::new(Code::AlreadyApplied, message)]);
@@ -329,7 +329,7 @@ fn octal(mode: Option<&str>) -> Option<u32> {
 }
 
 /// Returns a record's replacements, if they lie in `length_bytes` bytes and don't overlap.
-fn splices(length_bytes: usize, undo: &[UndoSplice]) -> Option<Splices> {
+pub fn recorded_splices(length_bytes: usize, undo: &[UndoSplice]) -> Option<Splices> {
     let mut list = Vec::with_capacity(undo.len());
     for splice in undo {
         let end = splice.offset.checked_add(splice.new_length).filter(|end| *end <= length_bytes)?;
@@ -340,7 +340,7 @@ fn splices(length_bytes: usize, undo: &[UndoSplice]) -> Option<Splices> {
 
 /// Returns the old bytes, made of what the call left, if they are the ones that the record's hash names.
 fn restored(left: &[u8], file: &RecordFile, path: &PathText) -> Result<Vec<u8>, Problem> {
-    let bytes = splices(left.len(), &file.undo).ok_or_else(|| broken(path))?.apply(left);
+    let bytes = recorded_splices(left.len(), &file.undo).ok_or_else(|| broken(path))?.apply(left);
     if Some(sha256_hex(&bytes)) == file.before_sha256 { Ok(bytes) } else { Err(broken(path)) }
 }
 
