@@ -51,6 +51,8 @@ impl Log {
 pub struct Logs {
     /// The logs.
     pub list: Vec<Log>,
+    /// Whether they come from a list.
+    is_listed: bool,
     /// The folders among what was named.
     pub folders: Vec<PathBuf>,
     /// What below them could not be looked at.
@@ -75,7 +77,7 @@ impl Logs {
         if named.iter().filter(|log| is_stdin(log)).count() + usize::from(list_is_stdin) > 1 {
             return Err(Fail::usage("standard input can be read only once: name - once"));
         }
-        let mut logs = Logs::default();
+        let mut logs = Logs { is_listed: args.files_from.is_some(), ..Logs::default() };
         for path in named {
             if is_stdin(&path) || !is_folder(&path) {
                 logs.list.push(Log::named(path));
@@ -101,7 +103,7 @@ impl Logs {
 
     /// Tells whether a reader has to be told which log a card is of.
     pub fn are_several(&self) -> bool {
-        self.list.len() > 1 || !self.folders.is_empty()
+        self.list.len() > 1 || self.is_listed || !self.folders.is_empty()
     }
 
     fn find_sub_agents(&mut self) {

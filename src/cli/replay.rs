@@ -1,7 +1,7 @@
 //! `replay`: stored session logs to cards. Opens the logs and nothing else.
 //!
 //! Several logs are read at once and printed in the order in which they are named: a log that is ahead of its turn
-//! waits with a few blocks drawn.
+//! waits when too much is drawn of those that are.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,7 +13,6 @@ use std::sync::PoisonError;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc;
 
 use crate::disk::input::Blocks;
 use crate::disk::input::length_of;
@@ -38,6 +37,10 @@ use super::logs::Logs;
 use super::logs::is_stdin;
 use super::net;
 use super::ordered;
+use super::ordered::Closed;
+use super::ordered::Next;
+use super::ordered::Outbox;
+use super::ordered::Results;
 use super::printer::Printer;
 use super::printer::Together;
 use super::printer::View;
@@ -239,32 +242,26 @@ fn replay(task: &Arc<Task>, args: &ReplayArgs, console: &Console) -> Result<Exit
     let mut printer = task.printer(console);
     let mut verdict = Verdict::default();
     verdict.fail_if(task.logs.tell_unreadable(console));
-    for (log, messages) in start(task).into_iter().enumerate() {
-        loop {
-            let message = match progress.interval() {
-                Some(interval) => messages.recv_timeout(interval),
-                None => messages.recv().map_err(|_| mpsc::RecvTimeoutError::Disconnected),
-            };
-            match message {
-                Ok(Message::Chunk(chunk)) => {
-                    progress.clear();
-                    printer.print(log, &chunk);
-                    printer.flush();
-                    if printer.is_closed() {
-                        printer.finish()?;
-                        return Ok(verdict.exit(args));
-                    }
+    let mut results = start(task);
+    loop {
+        match results.next(progress.interval()) {
+            Next::Result(log, Message::Chunk(chunk)) => {
+                progress.clear();
+                printer.print(log, &chunk);
+                printer.flush();
+                if printer.is_closed() {
+                    printer.finish()?;
+                    return Ok(verdict.exit(args));
                 }
-                Ok(Message::End(result, lost)) => {
-                    progress.clear();
-                    verdict.take(result, lost, &task.name(log), console);
-                    break;
-                }
-                Err(mpsc::RecvTimeoutError::Timeout) => {}
-                Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
-            progress.show(task.read_bytes.load(Ordering::Relaxed));
+            Next::Result(log, Message::End(result, lost)) => {
+                progress.clear();
+                verdict.take(result, lost, &task.name(log), console);
+            }
+            Next::Nothing => {}
+            Next::End => break,
         }
+        progress.show(task.read_bytes.load(Ordering::Relaxed));
     }
     progress.clear();
     printer.finish()?;
@@ -272,21 +269,21 @@ fn replay(task: &Arc<Task>, args: &ReplayArgs, console: &Console) -> Result<Exit
     Ok(verdict.exit(args))
 }
 
-/// Starts the readers; returns what each log's reader will say.
-fn start(task: &Arc<Task>) -> Vec<mpsc::Receiver<Message>> {
+/// Starts the readers; returns what they say, log by log.
+fn start(task: &Arc<Task>) -> Results<Message> {
     let workers = match task.output {
         // What may stand in a patch depends on what stands before it, and the cards of a page are numbered.
         CardOutput::Patch | CardOutput::Html | CardOutput::Markdown => 1,
         _ => ordered::workers(),
     };
     let shared = Arc::clone(task);
-    ordered::start(task.logs.list.len(), workers, move |log, sender| read(&shared, log, sender))
+    ordered::start(task.logs.list.len(), workers, move |log, outbox| read(&shared, log, outbox))
 }
 
 /// Reads one log to its end; what it says is not heard if nobody reads the output any more.
-fn read(task: &Task, log: usize, sender: &mpsc::SyncSender<Message>) {
+fn read(task: &Task, log: usize, outbox: &Outbox<Message>) {
     let mut view = task.view(log);
-    let result = match read_blocks(task, log, &mut view, sender) {
+    let result = match read_blocks(task, log, &mut view, outbox) {
         Err(Unread::NoLog) => {
             task.pass_over();
             Ok(ReplaySummary::default())
@@ -303,8 +300,13 @@ fn read(task: &Task, log: usize, sender: &mpsc::SyncSender<Message>) {
             Err(fail)
         }
     };
-    let _ = sender.send(Message::Chunk(view.take()));
-    let _ = sender.send(Message::End(result, view.lost()));
+    let _ = send(outbox, &mut view);
+    let _ = outbox.send(Message::End(result, view.lost()), 0);
+}
+
+fn send(outbox: &Outbox<Message>, view: &mut View) -> Result<(), Closed> {
+    let bytes = view.length_bytes();
+    if bytes == 0 { Ok(()) } else { outbox.send(Message::Chunk(view.take()), bytes) }
 }
 
 /// Why a log was not read to its end.
@@ -318,7 +320,7 @@ fn read_blocks(
     task: &Task,
     log: usize,
     view: &mut View,
-    sender: &mpsc::SyncSender<Message>,
+    outbox: &Outbox<Message>,
 ) -> Result<ReplaySummary, Unread> {
     let failed = |error: io::Error| Unread::Failed(Fail::io("read", Path::new(&task.name(log)), &error));
     let mut blocks = task.open(log).map_err(failed)?;
@@ -328,7 +330,7 @@ fn read_blocks(
     {
         task.push(&mut replay, block, log, view);
         task.read_bytes.fetch_add(block.len() as u64, Ordering::Relaxed);
-        if view.length_bytes() > 0 && sender.send(Message::Chunk(view.take())).is_err() {
+        if send(outbox, view).is_err() {
             return Ok(ReplaySummary::default());
         }
     }

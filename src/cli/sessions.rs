@@ -3,7 +3,6 @@
 use std::io;
 use std::path::Path;
 use std::path::PathBuf;
-use std::sync::mpsc;
 use std::time::SystemTime;
 
 use jiff::Timestamp;
@@ -33,6 +32,8 @@ use super::filter::Filter;
 use super::logs::Log;
 use super::logs::Logs;
 use super::ordered;
+use super::ordered::Next;
+use super::ordered::Outbox;
 use super::streams::Console;
 use super::streams::try_print;
 
@@ -95,20 +96,20 @@ pub fn list(args: &ReplayArgs, console: &Console) -> Result<Exit, Fail> {
     let has_filter = filter.is_any();
     let zone = TimeZone::system();
     let times: Vec<SystemTime> = found.sessions.iter().map(|session| session.modified).collect();
-    let work = move |index: usize, sender: &mpsc::SyncSender<SessionEntry>| {
+    let work = move |index: usize, outbox: &Outbox<SessionEntry>| {
         // Nobody may take it any more.
-        let _ = sender.send(entry(&found.sessions[index], &filter));
+        let _ = outbox.send(entry(&found.sessions[index], &filter), 0);
     };
-    let receivers = ordered::start(times.len(), ordered::workers(), work);
+    let mut entries = ordered::start(times.len(), ordered::workers(), work);
     let style = &console.out_style;
-    for (entry, modified) in receivers.into_iter().map(|receiver| receiver.recv().ok()).zip(times) {
-        let Some(entry) = entry.filter(|entry| !has_filter || entry.calls != CallCounts::default()) else {
+    while let Next::Result(index, entry) = entries.next(None) {
+        if has_filter && entry.calls == CallCounts::default() {
             continue;
-        };
+        }
         let printed = try_print(|out| match is_json {
             _ if console.is_quiet => Ok(()),
             true => json::line(out, &entry),
-            false => session::entry(out, &entry, &shown(modified, &zone), style),
+            false => session::entry(out, &entry, &shown(times[index], &zone), style),
         });
         match printed {
             Ok(()) => {}
