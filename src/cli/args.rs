@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use clap::builder::PossibleValuesParser;
 
+use crate::disk::Access;
 use crate::disk::sessions::AGENTS;
 use crate::patch::Dialect;
 use crate::report::Rung;
@@ -348,6 +349,13 @@ pub struct ChangeArgs {
     /// Allow changes inside of .git, .hg and .jj
     #[arg(long)]
     pub allow_git_dir: bool,
+}
+
+impl ChangeArgs {
+    /// Returns what the change may do beyond what is safe for any.
+    pub fn access(&self) -> Access {
+        Access { force: self.force, allow_git_dir: self.allow_git_dir }
+    }
 }
 
 /// Arguments of `apply`.

@@ -21,12 +21,10 @@ use crate::disk::root::Root;
 use crate::patch::FileEdit;
 use crate::plan::FileState;
 use crate::plan::FoundFile;
-use crate::plan::Given;
 use crate::plan::Options;
 use crate::plan::Plan;
 use crate::plan::PlannedFile;
 use crate::plan::Planner;
-use crate::plan::Want;
 use crate::plan::outcome;
 use crate::plan::outcome::Detail;
 use crate::render::json;
@@ -170,7 +168,7 @@ pub fn carry_out(
     let edits = if problems.is_empty() { request.edits } else { &[] };
     let mut looks = Looks::new(&root);
     for (index, edit) in edits.iter().enumerate() {
-        fill(&mut looks, change.force, change.allow_git_dir, &mut planner, edit);
+        planner.fill(edit, &mut |want| looks.answer(want, change.access()));
         if let Err(mut more) = planner.plan(index + 1, edit) {
             problems.append(&mut more);
         }
@@ -505,24 +503,6 @@ pub fn open_root(dir: &Path) -> Result<Root, Fail> {
                 .with_hint("--root names a folder that is there"),
         )
     })
-}
-
-/// Gives the planner what it wants to know for an edit.
-pub fn fill(looks: &mut Looks<'_>, force: bool, allow_git_dir: bool, planner: &mut Planner, edit: &FileEdit) {
-    // Where a link leads is wanted once it is known which one it is.
-    for _ in 0..2 {
-        for want in planner.wants(edit) {
-            let given = look(looks, force, allow_git_dir, &want);
-            planner.give(want, given);
-        }
-    }
-}
-
-/// Says what stands at a path that is to be changed.
-pub fn look(looks: &mut Looks<'_>, force: bool, allow_git_dir: bool, want: &Want) -> Given {
-    let options = LookOptions { follow: want.follows_link, write: true, force, allow_git_dir, read: true };
-    let link = if want.is_link { looks.look_at_link(&want.path, &options) } else { None };
-    link.unwrap_or_else(|| looks.look(&want.path, &options))
 }
 
 /// Returns what stands at a real path now, without its bytes.

@@ -8,6 +8,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::time::Instant;
 
+use crate::disk::Access;
 use crate::disk::input::Blocks;
 use crate::disk::input::create_file;
 use crate::disk::root::Looks;
@@ -237,7 +238,8 @@ impl<'a> Run<'a> {
         let Run { calls, feed, root, screen, closed, .. } = self;
         let mut fill = |planner: &mut Planner, edit: &FileEdit| {
             if let Some(root) = root {
-                change::fill(&mut Looks::new(root), false, false, planner, edit);
+                let mut looks = Looks::new(root);
+                planner.fill(edit, &mut |want| looks.answer(want, Access::default()));
             }
         };
         let mut emit = |event: &PreviewEvent| *closed |= screen.show(event).is_err();

@@ -277,7 +277,7 @@ impl Undo<'_> {
     fn fill(&mut self, record: &RecordMeta) {
         let change = &self.args.change;
         for want in self.planner.wants_inverse(record) {
-            let given = change::look(&mut Looks::new(self.root), change.force, change.allow_git_dir, &want);
+            let given = Looks::new(self.root).answer(&want, change.access());
             self.reals.insert(want.path.clone(), given.real.clone());
             self.planner.give(want, given);
         }

@@ -43,6 +43,8 @@ pub use journal::Recovered;
 pub use log::LogError;
 pub use log::LogFile;
 pub use log::LogState;
+pub use root::Access;
 pub use root::LookOptions;
+pub use root::Looks;
 pub use root::Root;
 pub use root::RootError;

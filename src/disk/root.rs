@@ -32,6 +32,7 @@ use crate::plan::FileState;
 use crate::plan::FoundFile;
 use crate::plan::Given;
 use crate::plan::Stamp;
+use crate::plan::Want;
 use crate::plan::links::LINK_MODE;
 use crate::report::Code;
 use crate::report::Problem;
@@ -79,6 +80,15 @@ pub enum RootError {
         /// The path as it was named.
         path: PathBuf,
     },
+}
+
+/// What a change may do beyond what is safe for any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Access {
+    /// Files without a write bit may be changed.
+    pub force: bool,
+    /// Files of a version control system may be touched.
+    pub allow_git_dir: bool,
 }
 
 /// What is asked of a path.
@@ -439,6 +449,15 @@ impl<'a> Looks<'a> {
     /// Begins with no folder open.
     pub fn new(root: &'a Root) -> Self {
         Looks { root, folders: Folders::new(root, Rig::none()) }
+    }
+
+    /// Says what a planner wants to know of a path that is to be changed.
+    pub fn answer(&mut self, want: &Want, access: Access) -> Given {
+        let Access { force, allow_git_dir } = access;
+        let options =
+            LookOptions { follow: want.follows_link, write: true, force, allow_git_dir, read: true };
+        let link = if want.is_link { self.look_at_link(&want.path, &options) } else { None };
+        link.unwrap_or_else(|| self.look(&want.path, &options))
     }
 
     /// Says what [`Root::look_at_link`] says.

@@ -3,22 +3,22 @@
 //! The parsers in this room turn text into [`PatchEvent`]s; [`builder::Builder`] folds those into a [`Patch`].
 //! Nothing here knows a file's content or where a hunk will stand.
 
-pub mod apply_patch;
+pub(crate) mod apply_patch;
 pub mod args;
 
-pub mod builder;
-pub mod event;
+pub(crate) mod builder;
+pub(crate) mod event;
 pub mod format;
-pub mod git_binary;
-pub mod held;
-pub mod lines;
-pub mod names;
-pub mod parser;
+pub(crate) mod git_binary;
+pub(crate) mod held;
+pub(crate) mod lines;
+pub(crate) mod names;
+pub(crate) mod parser;
 pub mod request;
 pub mod reverse;
-pub mod search_replace;
-pub mod shell;
-pub mod unified;
+pub(crate) mod search_replace;
+pub(crate) mod shell;
+pub(crate) mod unified;
 
 use crate::text::PathText;
 

@@ -1,22 +1,22 @@
 //! Patch and files to a plan: where each hunk stands, what each file becomes. Nothing is written here.
 
-pub mod anchor;
-pub mod choose;
-pub mod diagnose;
-pub mod encode;
-pub mod fold;
-pub mod hunks;
-pub mod insert;
-pub mod links;
-pub mod locate;
+pub(crate) mod anchor;
+pub(crate) mod choose;
+pub(crate) mod diagnose;
+pub(crate) mod encode;
+pub(crate) mod fold;
+pub(crate) mod hunks;
+pub(crate) mod insert;
+pub(crate) mod links;
+pub(crate) mod locate;
 pub mod outcome;
-pub mod planner;
-pub mod replace;
+pub(crate) mod planner;
+pub(crate) mod replace;
 #[cfg(test)]
 mod sample;
-pub mod shape;
-pub mod state;
-pub mod table;
+pub(crate) mod shape;
+pub(crate) mod state;
+pub(crate) mod table;
 
 pub use planner::Options;
 pub use planner::PlannedEdit;

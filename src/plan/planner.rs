@@ -329,6 +329,17 @@ impl Planner {
         }
     }
 
+    /// Gives itself all that it wants to know for an edit; `answer` says what stands at a path.
+    pub fn fill(&mut self, edit: &FileEdit, answer: &mut dyn FnMut(&Want) -> Given) {
+        // Where a link leads is wanted once it is known which one it is.
+        for _ in 0..2 {
+            for want in self.wants(edit) {
+                let given = answer(&want);
+                self.give(want, given);
+            }
+        }
+    }
+
     /// Takes what stands at a wanted path. Two names of one file become one.
     pub fn give(&mut self, want: Want, given: Given) {
         let real = given.real.normalized();

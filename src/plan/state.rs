@@ -21,6 +21,13 @@ pub struct Given {
     pub link: Option<PathText>,
 }
 
+impl Given {
+    /// Returns what stands at a path that no link leads through.
+    pub fn new(real: PathText, state: FileState) -> Self {
+        Given { real, state, link: None }
+    }
+}
+
 /// What stands at a path.
 #[derive(Debug, Clone)]
 pub enum FileState {
@@ -32,6 +39,18 @@ pub enum FileState {
     Other(&'static str),
     /// It must not be touched, or could not be read.
     Refused(Box<Problem>),
+}
+
+impl FileState {
+    /// Returns a regular file with these bytes, for plans that are not written: nothing else is said of it.
+    pub fn of_bytes(bytes: impl Into<Vec<u8>>) -> Self {
+        FileState::File(FoundFile {
+            document: Arc::new(Document::new(bytes.into())),
+            mode: 0o100_644,
+            hard_links: 1,
+            stamp: Stamp::default(),
+        })
+    }
 }
 
 /// A regular file as it was read.

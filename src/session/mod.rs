@@ -1,26 +1,26 @@
 //! Calls of a model in, live or stored; cards out.
 //!
-//! Bytes of a log go through [`unpack`] (gzip, zstd), [`frame`] (lines, or elements of a JSON document), [`mod@format`]
+//! Bytes of a log go through `unpack` (gzip, zstd), `frame` (lines, or elements of a JSON document), [`mod@format`]
 //! (events), [`pair`] (call and result) and [`stored`] (cards); [`Replay`] holds them together. No file is opened and no clock is read here.
 
 pub mod calls;
 mod change;
 pub mod event;
 pub mod format;
-pub mod frame;
-pub mod generic;
-pub mod live;
+pub(crate) mod frame;
+pub(crate) mod generic;
+pub(crate) mod live;
 pub mod net;
 pub mod pair;
 pub mod prompt;
 pub mod requested;
 pub mod sse;
 pub mod stored;
-pub mod text_patches;
-pub mod throttle;
+pub(crate) mod text_patches;
+pub(crate) mod throttle;
 pub mod told;
 pub mod undo;
-pub mod unpack;
+pub(crate) mod unpack;
 
 use thiserror::Error;
 
@@ -46,13 +46,13 @@ use generic::Generic;
 use pair::Call;
 use pair::Pairs;
 use told::Told;
-use unpack::Damage;
 use unpack::Unpack;
 
 pub use format::detect;
 pub use live::Input;
 pub use live::Live;
 pub use throttle::Throttle;
+pub use unpack::Damage;
 
 /// How many numbers of bad lines, and how many notes, a summary holds.
 const LISTED_CAP: usize = 100;

@@ -83,16 +83,6 @@ pub enum Damage {
 }
 
 /// Takes a stored log apart.
-///
-/// ```
-/// use hunkwise::session::unpack::Unpack;
-/// let mut plain = Vec::new();
-/// let mut unpack = Unpack::default();
-/// unpack.push(b"{\"type\":", &mut |bytes| plain.extend_from_slice(bytes));
-/// unpack.push(b"1}\n", &mut |bytes| plain.extend_from_slice(bytes));
-/// assert_eq!(unpack.finish(&mut |bytes| plain.extend_from_slice(bytes)), None);
-/// assert_eq!(plain, b"{\"type\":1}\n");
-/// ```
 #[derive(Debug)]
 pub struct Unpack {
     state: State,

@@ -1,12 +1,6 @@
 //! A file's name as git writes it in the headers of a patch.
 
 /// Returns a name as git writes it after `a/` or `b/`: an absolute one loses its first `/`, an odd one is quoted.
-///
-/// ```
-/// use hunkwise::text::git_name::quoted;
-/// assert_eq!(quoted(b"a/", b"my file"), b"a/my file");
-/// assert_eq!(quoted(b"a/", b"tab\there"), b"\"a/tab\\there\"");
-/// ```
 pub fn quoted(prefix: &[u8], path: &[u8]) -> Vec<u8> {
     let start = path.iter().take_while(|&&byte| byte == b'/').count();
     let path = &path[start..];
@@ -31,4 +25,17 @@ pub fn quoted(prefix: &[u8], path: &[u8]) -> Vec<u8> {
     }
     quoted.push(b'"');
     quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_odd_names_are_quoted() {
+        assert_eq!(quoted(b"a/", b"my file"), b"a/my file");
+        assert_eq!(quoted(b"a/", b"/top"), b"a/top");
+        assert_eq!(quoted(b"a/", b"tab\there"), b"\"a/tab\\there\"");
+        assert_eq!(quoted(b"b/", "\u{e9}\"".as_bytes()), b"\"b/\\303\\251\\\"\"");
+    }
 }

@@ -177,11 +177,6 @@ impl Word {
 }
 
 impl JsonReader {
-    /// Returns where the key or string that was begun last begins, as a byte offset in the whole text.
-    pub fn string_start(&self) -> usize {
-        self.string_start
-    }
-
     /// Takes a piece and hands over each token that it completes, with the offset of the key or string begun last.
     ///
     /// # Errors

@@ -5,11 +5,11 @@
 
 pub mod charset;
 pub mod document;
-pub mod git_name;
-pub mod json;
-pub mod json_reader;
+pub(crate) mod git_name;
+pub(crate) mod json;
+pub(crate) mod json_reader;
 pub mod path;
-pub mod recode;
+pub(crate) mod recode;
 pub mod splice;
 
 pub use charset::Charset;
