@@ -18,8 +18,8 @@ mod lines;
 pub mod markdown;
 mod marks;
 mod moved;
-#[cfg(feature = "cli")]
 pub mod net_patch;
+#[cfg(feature = "cli")]
 mod outcome;
 pub mod patch;
 #[cfg(feature = "cli")]
