@@ -54,6 +54,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('--encoding', '--encoding', [CompletionResultType]::ParameterName, 'The encoding of the files, as for apply')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the stream with its times to this file, as a tape')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--acp-version', '--acp-version', [CompletionResultType]::ParameterName, 'The version of the protocol that --output acp speaks')
             [CompletionResult]::new('--match', '--match', [CompletionResultType]::ParameterName, 'The most lenient way of matching that may decide where a hunk goes; each allows all before it')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
@@ -175,6 +176,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
             [CompletionResult]::new('--agent', '--agent', [CompletionResultType]::ParameterName, 'Of the sessions that agents keep only those of this one')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The logs'' format, or auto to find it out from their first lines; generic finds patches in any JSON or text')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--acp-version', '--acp-version', [CompletionResultType]::ParameterName, 'The version of the protocol that --output acp speaks')
             [CompletionResult]::new('--path', '--path', [CompletionResultType]::ParameterName, 'Only cards that name a file like this, or one below a folder like this; without a slash a name anywhere; * also matches /; with ! in front none like this; may be given several times')
             [CompletionResult]::new('--status', '--status', [CompletionResultType]::ParameterName, 'Only cards of these statuses, separated by commas; with ! in front none of this status')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'Only cards of these tools, separated by commas; in capitals or not')
@@ -244,6 +246,7 @@ Register-ArgumentCompleter -Native -CommandName 'hunkwise' -ScriptBlock {
         }
         'hunkwise;diff' {
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--acp-version', '--acp-version', [CompletionResultType]::ParameterName, 'The version of the protocol that --output acp speaks')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'How many unchanged lines a patch shows around a change; cards always have three')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'The folder that relative paths start at and that no change may leave')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')

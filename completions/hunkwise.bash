@@ -241,14 +241,18 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__diff)
-            opts="-q -h -V --output --context --root --color --theme --full --json --quiet --help --version"
+            opts="-q -h -V --output --acp-version --context --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "card json patch stat side-by-side html markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "card json patch stat side-by-side html markdown acp" -- "${cur}"))
+                    return 0
+                    ;;
+                --acp-version)
+                    COMPREPLY=($(compgen -W "1 2" -- "${cur}"))
                     return 0
                     ;;
                 --context)
@@ -567,7 +571,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__preview)
-            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --encoding --record --output --match --first-match --skip-applied --allow-overwrite --root --color --theme --full --json --quiet --help --version"
+            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --encoding --record --output --acp-version --match --first-match --skip-applied --allow-overwrite --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -597,6 +601,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "card json codex acp" -- "${cur}"))
                     return 0
                     ;;
+                --acp-version)
+                    COMPREPLY=($(compgen -W "1 2" -- "${cur}"))
+                    return 0
+                    ;;
                 --match)
                     COMPREPLY=($(compgen -W "exact trailing-blanks indentation unicode context" -- "${cur}"))
                     return 0
@@ -621,7 +629,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__replay)
-            opts="-f -q -h -V --files-from --latest --agent --format --output --path --status --tool --call --turn --net --follow --poll --strict --root --color --theme --full --json --quiet --help --version"
+            opts="-f -q -h -V --files-from --latest --agent --format --output --acp-version --path --status --tool --call --turn --net --follow --poll --strict --root --color --theme --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -640,7 +648,11 @@ _hunkwise() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "card json patch stat side-by-side html markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "card json patch stat side-by-side html markdown acp" -- "${cur}"))
+                    return 0
+                    ;;
+                --acp-version)
+                    COMPREPLY=($(compgen -W "1 2" -- "${cur}"))
                     return 0
                     ;;
                 --path)

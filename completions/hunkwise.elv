@@ -50,6 +50,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand --encoding 'The encoding of the files, as for apply'
             cand --record 'Write the stream with its times to this file, as a tape'
             cand --output 'How to print'
+            cand --acp-version 'The version of the protocol that --output acp speaks'
             cand --match 'The most lenient way of matching that may decide where a hunk goes; each allows all before it'
             cand --root 'The folder that relative paths start at and that no change may leave'
             cand --color 'When to use colours'
@@ -167,6 +168,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
             cand --agent 'Of the sessions that agents keep only those of this one'
             cand --format 'The logs'' format, or auto to find it out from their first lines; generic finds patches in any JSON or text'
             cand --output 'How to print'
+            cand --acp-version 'The version of the protocol that --output acp speaks'
             cand --path 'Only cards that name a file like this, or one below a folder like this; without a slash a name anywhere; * also matches /; with ! in front none like this; may be given several times'
             cand --status 'Only cards of these statuses, separated by commas; with ! in front none of this status'
             cand --tool 'Only cards of these tools, separated by commas; in capitals or not'
@@ -233,6 +235,7 @@ set edit:completion:arg-completer[hunkwise] = {|@words|
         }
         &'hunkwise;diff'= {
             cand --output 'How to print'
+            cand --acp-version 'The version of the protocol that --output acp speaks'
             cand --context 'How many unchanged lines a patch shows around a change; cards always have three'
             cand --root 'The folder that relative paths start at and that no change may leave'
             cand --color 'When to use colours'

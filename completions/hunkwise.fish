@@ -64,7 +64,9 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l record -d 
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l output -d 'How to print' -r -f -a "card\t'For people'
 json\t'JSON Lines, schema hunkwise/preview/v1'
 codex\t'Codex\'s patch_apply_updated events, as JSON Lines'
-acp\t'The Agent Client Protocol\'s session/update messages, version 1, as JSON Lines'"
+acp\t'The Agent Client Protocol\'s session/update messages, as JSON Lines'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l acp-version -d 'The version of the protocol that --output acp speaks' -r -f -a "1\t'The first'
+2\t'The second, a draft'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l match -d 'The most lenient way of matching that may decide where a hunk goes; each allows all before it' -r -f -a "exact\t'Every old line is equal'
 trailing-blanks\t'Blanks at line ends do not count'
 indentation\t'The indentation may differ by one prefix or one unit'
@@ -215,7 +217,10 @@ patch\t'One patch that git applies; what a log does not record is left out, with
 stat\t'Counts of changed lines; with --json a row a file of each call, schema hunkwise/stat/v1'
 side-by-side\t'Old and new beside each other, from 60 columns on'
 html\t'One page with an index, without script and without anything from elsewhere'
-markdown\t'Markdown, as for a pull request'"
+markdown\t'Markdown, as for a pull request'
+acp\t'The Agent Client Protocol\'s session/update messages, one a card, as JSON Lines'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l acp-version -d 'The version of the protocol that --output acp speaks' -r -f -a "1\t'The first'
+2\t'The second, a draft'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l path -d 'Only cards that name a file like this, or one below a folder like this; without a slash a name anywhere; * also matches /; with ! in front none like this; may be given several times' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l status -d 'Only cards of these statuses, separated by commas; with ! in front none of this status' -r -f -a "applied\t''
 partial\t''
@@ -300,7 +305,10 @@ patch\t'One patch that git applies; what a log does not record is left out, with
 stat\t'Counts of changed lines; with --json a row a file of each call, schema hunkwise/stat/v1'
 side-by-side\t'Old and new beside each other, from 60 columns on'
 html\t'One page with an index, without script and without anything from elsewhere'
-markdown\t'Markdown, as for a pull request'"
+markdown\t'Markdown, as for a pull request'
+acp\t'The Agent Client Protocol\'s session/update messages, one a card, as JSON Lines'"
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l acp-version -d 'The version of the protocol that --output acp speaks' -r -f -a "1\t'The first'
+2\t'The second, a draft'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l context -d 'How many unchanged lines a patch shows around a change; cards always have three' -r
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l root -d 'The folder that relative paths start at and that no change may leave' -r -F
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal only, unless the environment says otherwise'

@@ -9,8 +9,15 @@ use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 
+use hunkwise::diff::hunks::signed_lines;
+use hunkwise::render::acp::Acp;
+use hunkwise::render::acp::AcpVersion;
 use hunkwise::render::json;
 use hunkwise::report::Card;
+use hunkwise::report::CardFile;
+use hunkwise::report::CardStatus;
+use hunkwise::report::FileDiff;
+use hunkwise::report::Recorded;
 use hunkwise::session::Replay;
 use hunkwise::session::ReplayOptions;
 use hunkwise::session::ReplaySummary;
@@ -104,6 +111,55 @@ fn how_a_log_arrives_changes_nothing() {
             assert_eq!(replay(log.format, &blocks), whole, "{} by {size}", log.path.display());
         }
     }
+}
+
+/// What a card says that the protocol can say, too: the call, whether it was done, and the lines of files. Numbers of
+/// lines are said for sure only by the second version.
+fn told(card: &Card, version: AcpVersion) -> String {
+    let starts = |diff: &&FileDiff| match version {
+        AcpVersion::One => None,
+        AcpVersion::Two => Some((diff.old_start, diff.new_start)),
+    };
+    let lines = |path: &str| {
+        let diffs = card.diffs.iter().filter(|diff| diff.path == path);
+        diffs
+            .flat_map(|diff| {
+                let lines = signed_lines(diff).into_iter();
+                lines.map(move |line| format!("{:?} {:?}{}", starts(&diff), line.kind, line.text))
+            })
+            .collect::<Vec<_>>()
+    };
+    let is_done = matches!(card.status, CardStatus::Applied | CardStatus::Partial);
+    let files = card.files.iter().filter(|_| is_done).map(|file| (&file.path, lines(&file.path)));
+    format!("{:?} {is_done} {:?}", card.source.call_id, files.collect::<Vec<_>>())
+}
+
+#[test]
+fn cards_come_back_from_the_protocol() {
+    let mut count = 0;
+    for log in logs() {
+        let (mut cards, at_end, _) = replay(log.format, &[&log.bytes]);
+        cards.extend(at_end);
+        // Of files whose lines git's patch can't hold, and of calls whose ids are not their own, less comes back.
+        let is_plain = |card: &&Card| {
+            let is_known = |file: &CardFile| file.recorded != Recorded::Path && file.path.starts_with('/');
+            let is_numbered = |diff: &FileDiff| diff.new_start.is_some() && diff.notes.is_empty();
+            card.files.iter().all(is_known)
+                && card.diffs.iter().all(is_numbered)
+                && card.status == CardStatus::Applied
+        };
+        for card in cards.iter().filter(is_plain) {
+            for version in [AcpVersion::One, AcpVersion::Two] {
+                let mut message = Vec::new();
+                Acp::new(version, "").card(&mut message, card, None).expect("memory");
+                let (back, at_end, _) = replay(Format::Acp, &[&message]);
+                let back: Vec<String> = back.iter().chain(&at_end).map(|card| told(card, version)).collect();
+                assert_eq!(back, [told(card, version)], "{} {version:?}", log.path.display());
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 20, "{count} cards");
 }
 
 proptest! {

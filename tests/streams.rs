@@ -455,6 +455,13 @@ fn updates_of_acp() {
         "t",
     );
     check_edit(&[update("tool_call", json!({"content": content}))], "t");
+    // The second version.
+    let text = "diff --git a/hat.rs b/hat.rs\n--- a/hat.rs\n+++ b/hat.rs\n@@ -2 +2 @@\n-size 6\n+size 7 😀\n";
+    let changes = json!([{"operation": "modify", "path": "hat.rs"}]);
+    let content =
+        json!([{"type": "diff", "changes": changes, "patch": {"format": "git_patch", "text": text}}]);
+    let ended = update("tool_call_update", json!({"status": "completed", "content": content}));
+    check_edit(&[update("tool_call_update", json!({"status": "pending", "content": content})), ended], "t");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use clap::builder::PossibleValuesParser;
 use crate::disk::Access;
 use crate::disk::sessions::AGENTS;
 use crate::patch::Dialect;
+use crate::render::acp::AcpVersion;
 use crate::report::Rung;
 use crate::session::format::Format;
 use crate::text::Charset;
@@ -172,7 +173,7 @@ pub enum PreviewOutput {
     Json,
     /// Codex's patch_apply_updated events, as JSON Lines
     Codex,
-    /// The Agent Client Protocol's session/update messages, version 1, as JSON Lines
+    /// The Agent Client Protocol's session/update messages, as JSON Lines
     Acp,
 }
 
@@ -196,9 +197,43 @@ pub enum CardOutput {
     Html,
     /// Markdown, as for a pull request
     Markdown,
+    /// The Agent Client Protocol's session/update messages, one a card, as JSON Lines
+    Acp,
+    /// The same of its second version
+    #[value(skip)]
+    SecondAcp,
+}
+
+/// A version of the Agent Client Protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProtocolVersion {
+    /// The first
+    #[value(name = "1")]
+    One,
+    /// The second, a draft
+    #[value(name = "2")]
+    Two,
+}
+
+impl From<ProtocolVersion> for AcpVersion {
+    fn from(version: ProtocolVersion) -> Self {
+        match version {
+            ProtocolVersion::One => AcpVersion::One,
+            ProtocolVersion::Two => AcpVersion::Two,
+        }
+    }
 }
 
 impl CardOutput {
+    /// Returns the output for a version of the protocol.
+    #[must_use]
+    pub fn of_version(self, version: ProtocolVersion) -> Self {
+        match (self, version) {
+            (CardOutput::Acp, ProtocolVersion::Two) => CardOutput::SecondAcp,
+            _ => self,
+        }
+    }
+
     /// Returns how the same is printed as JSON.
     pub fn as_json(self) -> Self {
         if self == CardOutput::Stat { CardOutput::StatRows } else { CardOutput::Json }
@@ -311,6 +346,9 @@ pub struct PreviewArgs {
     /// How to print
     #[arg(long, value_name = "KIND", value_enum, default_value = "card")]
     pub output: PreviewOutput,
+    /// The version of the protocol that --output acp speaks
+    #[arg(long, value_name = "VERSION", value_enum, default_value = "1")]
+    pub acp_version: ProtocolVersion,
     /// Where hunks may go.
     #[command(flatten)]
     pub matching: MatchArgs,
@@ -493,6 +531,9 @@ pub struct ReplayArgs {
     /// How to print
     #[arg(long, value_name = "KIND", value_enum, default_value = "card")]
     pub output: CardOutput,
+    /// The version of the protocol that --output acp speaks
+    #[arg(long, value_name = "VERSION", value_enum, default_value = "1")]
+    pub acp_version: ProtocolVersion,
     /// Only cards that name a file like this, or one below a folder like this; without a slash a name anywhere; * also
     /// matches /; with ! in front none like this; may be given several times
     #[arg(long, value_name = "GLOB")]
@@ -648,6 +689,9 @@ pub struct DiffArgs {
     /// How to print
     #[arg(long, value_name = "KIND", value_enum, default_value = "card")]
     pub output: CardOutput,
+    /// The version of the protocol that --output acp speaks
+    #[arg(long, value_name = "VERSION", value_enum, default_value = "1")]
+    pub acp_version: ProtocolVersion,
     /// How many unchanged lines a patch shows around a change; cards always have three
     #[arg(long, value_name = "N")]
     pub context: Option<usize>,

@@ -62,7 +62,8 @@ const LINK_MODE: &str = "120000";
 
 /// Runs the command.
 pub fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> Result<Exit, Fail> {
-    let output = if console.is_json { args.output.as_json() } else { args.output };
+    let output = args.output.of_version(args.acp_version);
+    let output = if console.is_json { output.as_json() } else { output };
     if args.context.is_some() && output != CardOutput::Patch {
         return Err(Fail::usage("--context goes with --output patch: cards always show three lines"));
     }

@@ -16,6 +16,7 @@ use crate::disk::root::Root;
 use crate::patch::FileEdit;
 use crate::plan::Options;
 use crate::plan::Planner;
+use crate::render::acp::Acp;
 use crate::report::PreviewEvent;
 use crate::session::calls::CallOptions;
 use crate::session::calls::Calls;
@@ -194,11 +195,12 @@ impl<'a> Run<'a> {
             Some(root) => root.dir().to_path_buf(),
             None => std::path::absolute(&globals.root).unwrap_or_else(|_| globals.root.clone()),
         };
+        let acp = Acp::new(args.acp_version.into(), &base.to_string_lossy());
         Ok(Run {
             calls: Calls::new(options),
             feed: Feed::new(args.transport),
             root,
-            screen: Screen::new(console.out_style, output, console.is_quiet, &base),
+            screen: Screen::new(console.out_style, output, console.is_quiet, acp),
             recorder: args.record.as_deref().map(Recorder::create).transpose()?,
             args,
             start: Instant::now(),

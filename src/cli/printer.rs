@@ -9,6 +9,8 @@ use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
 
+use crate::render::acp::Acp;
+use crate::render::acp::AcpVersion;
 use crate::render::escape::Place;
 use crate::render::escape::escape;
 use crate::render::json;
@@ -94,6 +96,12 @@ impl View {
             CardOutput::Json => {
                 card.source.log.clone_from(&self.log_name);
                 json::line(out, &card)
+            }
+            CardOutput::Acp | CardOutput::SecondAcp => {
+                card.source.log.clone_from(&self.log_name);
+                let is_first = self.output == CardOutput::Acp;
+                let version = if is_first { AcpVersion::One } else { AcpVersion::Two };
+                Acp::new(version, "").card(out, &card, root)
             }
             CardOutput::StatRows => {
                 card.source.log.clone_from(&self.log_name);
@@ -214,9 +222,12 @@ impl Printer {
             match self.output {
                 CardOutput::Card | CardOutput::SideBySide | CardOutput::Stat => format!("==> {name} <==\n"),
                 CardOutput::Patch => format!("# {name}\n"),
-                CardOutput::Json | CardOutput::StatRows | CardOutput::Html | CardOutput::Markdown => {
-                    String::new()
-                }
+                CardOutput::Json
+                | CardOutput::StatRows
+                | CardOutput::Html
+                | CardOutput::Markdown
+                | CardOutput::Acp
+                | CardOutput::SecondAcp => String::new(),
             }
         });
         let has_gap = match self.output {
@@ -226,7 +237,9 @@ impl Printer {
             | CardOutput::Json
             | CardOutput::StatRows
             | CardOutput::Html
-            | CardOutput::Markdown => false,
+            | CardOutput::Markdown
+            | CardOutput::Acp
+            | CardOutput::SecondAcp => false,
         };
         if has_printed && has_gap {
             writeln!(self.out)?;
@@ -279,7 +292,10 @@ impl CardPrinter {
         let mut view = View::new(self.output, self.style, None, Arc::clone(&self.printer.together));
         view.card(card, None);
         self.printer.print(0, &view.take());
-        if matches!(self.output, CardOutput::Json | CardOutput::StatRows) {
+        if matches!(
+            self.output,
+            CardOutput::Json | CardOutput::StatRows | CardOutput::Acp | CardOutput::SecondAcp
+        ) {
             self.printer.flush();
         }
     }

@@ -104,7 +104,8 @@ pub struct Task {
 
 impl Task {
     fn new(args: &ReplayArgs, logs: Logs, console: &Console) -> Result<Self, Fail> {
-        let output = if console.is_json { args.output.as_json() } else { args.output };
+        let output = args.output.of_version(args.acp_version);
+        let output = if console.is_json { output.as_json() } else { output };
         let names: Vec<_> = args.logs.iter().map(|log| log.to_string_lossy()).collect();
         let title = if args.logs.is_empty() { "session log".to_owned() } else { names.join(", ") };
         Ok(Task {

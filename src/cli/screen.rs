@@ -3,7 +3,6 @@
 use std::io;
 use std::io::IsTerminal;
 use std::io::Write;
-use std::path::Path;
 
 use crate::render::acp::Acp;
 use crate::render::codex;
@@ -43,14 +42,14 @@ enum Kind {
 }
 
 impl Screen {
-    /// Returns the screen for the output that was asked for.
-    pub fn new(style: Style, output: PreviewOutput, is_quiet: bool, base: &Path) -> Self {
+    /// Returns the screen for the output that was asked for; `acp` writes the messages of that one.
+    pub fn new(style: Style, output: PreviewOutput, is_quiet: bool, acp: Acp) -> Self {
         let redraws =
             io::stdout().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb");
         let kind = match (output, is_quiet) {
             (PreviewOutput::Json, _) => Kind::Json,
             (PreviewOutput::Codex, _) => Kind::Codex,
-            (PreviewOutput::Acp, _) => Kind::Acp(Acp::new(&base.to_string_lossy())),
+            (PreviewOutput::Acp, _) => Kind::Acp(acp),
             (PreviewOutput::Card, true) => Kind::Silent,
             (PreviewOutput::Card, false) if redraws => Kind::Redrawn { call_id: None, rows: 0, cut: None },
             (PreviewOutput::Card, false) => Kind::Appended,

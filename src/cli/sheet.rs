@@ -32,7 +32,9 @@ impl Sheet {
             | CardOutput::Patch
             | CardOutput::Stat
             | CardOutput::StatRows
-            | CardOutput::SideBySide => Sheet::None,
+            | CardOutput::SideBySide
+            | CardOutput::Acp
+            | CardOutput::SecondAcp => Sheet::None,
         }
     }
 

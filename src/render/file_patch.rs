@@ -13,6 +13,7 @@ use super::git_binary;
 use super::git_header::Change;
 use super::git_header::Header;
 use super::git_header::NO_NEWLINE;
+use super::git_header::Prefixes;
 use super::git_header::can_be_named;
 use super::git_header::write_range;
 use crate::diff::lines::Changed;
@@ -70,6 +71,7 @@ pub fn file(out: &mut dyn Write, patch: &FilePatch<'_>) -> io::Result<Written> {
         new_path: some.path,
         change: change(patch),
         modes: old.zip(new).map(|(old, new)| (old.mode, new.mode)).filter(|(old, new)| old != new),
+        prefixes: Prefixes::Git,
     };
     if !can_be_named(header.old_path) || !can_be_named(header.new_path) {
         return Ok(Written::Not);

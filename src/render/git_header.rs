@@ -23,6 +23,27 @@ pub(super) enum Change<'a> {
     Copy(Option<u8>),
 }
 
+/// What stands before the names of the two sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Prefixes {
+    /// `a/` and `b/`, as git has it; names never begin with a slash.
+    #[default]
+    Git,
+    /// Nothing; names are as they are, and may be absolute.
+    None,
+}
+
+impl Prefixes {
+    /// Returns a name behind git's own prefix, if there are prefixes.
+    fn name(self, gits: &[u8], path: &[u8]) -> Vec<u8> {
+        match self {
+            Prefixes::Git => quoted(gits, path),
+            Prefixes::None if path.starts_with(b"/") => quoted(b"/", path),
+            Prefixes::None => quoted(b"", path),
+        }
+    }
+}
+
 /// One file's section up to its hunks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header<'a> {
@@ -34,13 +55,16 @@ pub(super) struct Header<'a> {
     pub(super) change: Change<'a>,
     /// The two modes, where they differ and the file is neither new nor deleted.
     pub(super) modes: Option<(&'a str, &'a str)>,
+    /// What stands before the paths.
+    pub(super) prefixes: Prefixes,
 }
 
 impl Header<'_> {
     /// Writes `diff --git` and the extended header lines.
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let old_name = quoted(b"a/", self.old_path);
-        write_line(out, &[b"diff --git ", &old_name, b" ", &quoted(b"b/", self.new_path)])?;
+        let name = |gits: &[u8], path| self.prefixes.name(gits, path);
+        let old_name = name(b"a/", self.old_path);
+        write_line(out, &[b"diff --git ", &old_name, b" ", &name(b"b/", self.new_path)])?;
         if let Some((before, after)) = self.modes {
             write_line(out, &[b"old mode ", before.as_bytes()])?;
             write_line(out, &[b"new mode ", after.as_bytes()])?;
@@ -55,16 +79,18 @@ impl Header<'_> {
         if let Some(percent) = similarity {
             writeln!(out, "similarity index {percent}%")?;
         }
-        write_line(out, &[verb, b" from ", &quoted(b"", self.old_path)])?;
-        write_line(out, &[verb, b" to ", &quoted(b"", self.new_path)])
+        write_line(out, &[verb, b" from ", &name(b"", self.old_path)])?;
+        write_line(out, &[verb, b" to ", &name(b"", self.new_path)])
     }
 
     /// Writes the two lines that stand before the first hunk.
     pub(super) fn write_names(&self, out: &mut dyn Write) -> io::Result<()> {
         let is_create = matches!(self.change, Change::Create(_));
         let is_delete = matches!(self.change, Change::Delete(_));
-        write_name(out, b"--- ", (!is_create).then(|| (&b"a/"[..], self.old_path)))?;
-        write_name(out, b"+++ ", (!is_delete).then(|| (&b"b/"[..], self.new_path)))
+        let old = (!is_create).then(|| self.prefixes.name(b"a/", self.old_path));
+        let new = (!is_delete).then(|| self.prefixes.name(b"b/", self.new_path));
+        write_name(out, b"--- ", old)?;
+        write_name(out, b"+++ ", new)
     }
 }
 
@@ -87,11 +113,11 @@ pub(super) fn can_be_named(path: &[u8]) -> bool {
     path.iter().any(|&byte| byte != b'/') && !path.contains(&0)
 }
 
-fn write_name(out: &mut dyn Write, mark: &[u8], name: Option<(&[u8], &[u8])>) -> io::Result<()> {
-    let Some((prefix, path)) = name else { return write_line(out, &[mark, b"/dev/null"]) };
+fn write_name(out: &mut dyn Write, mark: &[u8], name: Option<Vec<u8>>) -> io::Result<()> {
+    let Some(name) = name else { return write_line(out, &[mark, b"/dev/null"]) };
     // git ends a name that holds a blank with a tab, so that other readers do not take the rest for a date.
-    let tab: &[u8] = if path.contains(&b' ') { b"\t" } else { b"" };
-    write_line(out, &[mark, &quoted(prefix, path), tab])
+    let tab: &[u8] = if name.contains(&b' ') { b"\t" } else { b"" };
+    write_line(out, &[mark, &name, tab])
 }
 
 fn write_line(out: &mut dyn Write, parts: &[&[u8]]) -> io::Result<()> {
@@ -116,6 +142,7 @@ mod tests {
             new_path: b"caf\xE9",
             change: Change::Rename(Some(80)),
             modes: Some(("100644", "100755")),
+            prefixes: Prefixes::Git,
         };
         assert_eq!(
             text(|out| header.write(out)),
@@ -127,13 +154,22 @@ mod tests {
 
     #[test]
     fn an_absent_side_has_no_name() {
-        let mut header =
-            Header { old_path: b"f", new_path: b"f", change: Change::Create("100755"), modes: None };
+        let mut header = Header {
+            old_path: b"f",
+            new_path: b"f",
+            change: Change::Create("100755"),
+            modes: None,
+            prefixes: Prefixes::Git,
+        };
         assert_eq!(text(|out| header.write(out)), "diff --git a/f b/f\nnew file mode 100755\n");
         assert_eq!(text(|out| header.write_names(out)), "--- /dev/null\n+++ b/f\n");
         header.change = Change::Delete("120000");
         assert_eq!(text(|out| header.write(out)), "diff --git a/f b/f\ndeleted file mode 120000\n");
         assert_eq!(text(|out| header.write_names(out)), "--- a/f\n+++ /dev/null\n");
+        header.prefixes = Prefixes::None;
+        header.old_path = b"/w/f";
+        assert_eq!(text(|out| header.write(out)), "diff --git /w/f f\ndeleted file mode 120000\n");
+        assert_eq!(text(|out| header.write_names(out)), "--- /w/f\n+++ /dev/null\n");
     }
 
     #[test]

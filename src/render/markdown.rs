@@ -184,7 +184,8 @@ fn counted((added, removed): Counts) -> String {
     }
 }
 
-fn fence(out: &mut dyn Write, language: &str, lines: &[String]) -> io::Result<()> {
+/// Writes lines in a fence that none of them ends.
+pub(super) fn fence(out: &mut dyn Write, language: &str, lines: &[String]) -> io::Result<()> {
     let longest = lines.iter().map(|line| longest_run(line)).max().unwrap_or(0);
     let ticks = "`".repeat(3.max(longest + 1));
     writeln!(out, "{ticks}{language}")?;

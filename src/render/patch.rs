@@ -15,6 +15,7 @@ use super::escape::escape;
 use super::git_header::Change;
 use super::git_header::Header;
 use super::git_header::NO_NEWLINE;
+use super::git_header::Prefixes;
 use super::git_header::can_be_named;
 use super::git_header::write_range;
 use crate::diff::hunks::Sign;
@@ -105,7 +106,7 @@ impl SessionPatch {
             // Git reads what is renamed or copied as it was before the whole patch, so the earlier change would be lost.
             Err("git can't rename or copy a file that the same patch changes before")
         } else {
-            section(file, diffs)
+            section(file, diffs, Prefixes::Git)
         };
         if made.is_ok() {
             self.changed.extend([source.clone(), file.path.clone()]);
@@ -216,13 +217,18 @@ struct Hunk<'a> {
     lines: Vec<PatchLine<'a>>,
 }
 
-fn section(file: &CardFile, diffs: &[&FileDiff]) -> Result<Vec<u8>, &'static str> {
+/// Returns the section of a file, with its paths as they are; or why git can't be told of the change.
+pub(super) fn section(
+    file: &CardFile,
+    diffs: &[&FileDiff],
+    prefixes: Prefixes,
+) -> Result<Vec<u8>, &'static str> {
     let source = file.from.as_deref().unwrap_or(&file.path);
     if ![source, file.path.as_str()].iter().all(|path| can_be_named(path.as_bytes())) {
         return Err(UNNAMABLE);
     }
     let hunks = hunks_of(file, diffs)?;
-    let header = header(file, source, hunks.is_empty())?;
+    let header = Header { prefixes, ..header(file, source, hunks.is_empty())? };
     let mut bytes = Vec::new();
     // Writing to memory can't fail.
     let _ = write_section(&mut bytes, &header, &hunks);
@@ -267,6 +273,7 @@ pub(super) fn header<'a>(
         new_path: file.path.as_bytes(),
         change,
         modes: changed_mode.filter(|_| !is_whole),
+        prefixes: Prefixes::default(),
     })
 }
 

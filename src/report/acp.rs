@@ -1,4 +1,4 @@
-//! What clients of the Agent Client Protocol, version 1, read: `session/update` notifications.
+//! What clients of the Agent Client Protocol, of either version, read: `session/update` notifications.
 
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ pub struct AcpMessage {
 #[serde(rename_all = "camelCase")]
 pub struct AcpParams {
     /// The session.
-    pub session_id: &'static str,
+    pub session_id: String,
     /// The update.
     pub update: AcpUpdate,
 }
@@ -27,7 +27,7 @@ pub struct AcpParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AcpUpdate {
-    /// `tool_call` at first, then `tool_call_update`.
+    /// `tool_call` at first, then `tool_call_update`; in version 2 always that.
     pub session_update: &'static str,
     /// The call.
     pub tool_call_id: String,
@@ -37,7 +37,8 @@ pub struct AcpUpdate {
     /// `edit`, `delete` or `move`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<&'static str>,
-    /// `pending`: nothing is done yet; `failed` if the call can't be carried out.
+    /// `pending`: nothing is done yet, as far as is known; `completed`; `failed` if the call was not, or can't be, carried
+    /// out.
     pub status: &'static str,
     /// The changes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +52,7 @@ pub struct AcpUpdate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum AcpContent {
-    /// A change of a file.
+    /// A change of a file, as version 1 has it.
     Diff {
         /// Absolute path.
         path: String,
@@ -59,6 +60,15 @@ pub enum AcpContent {
         old_text: Option<String>,
         /// The new side.
         new_text: String,
+    },
+    /// Changes of files, as version 2 has them.
+    #[serde(rename = "diff")]
+    Changes {
+        /// What happens to which file.
+        changes: Vec<AcpChange>,
+        /// How, where it can be told.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        patch: Option<AcpPatch>,
     },
     /// A message.
     Content {
@@ -83,4 +93,29 @@ pub struct AcpLocation {
     /// 1-based line, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
+}
+
+/// What happens to a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AcpChange {
+    /// `add`, `delete`, `modify`, `move` or `copy`.
+    pub operation: &'static str,
+    /// Absolute path; of a move or a copy the new one.
+    pub path: String,
+    /// Where a moved or copied file came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old_path: Option<String>,
+    /// `text`, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_type: Option<&'static str>,
+}
+
+/// Changes as a patch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AcpPatch {
+    /// Always `git_patch`.
+    pub format: &'static str,
+    /// The patch.
+    pub text: String,
 }

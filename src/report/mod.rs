@@ -13,10 +13,12 @@ mod record;
 mod session;
 mod stat;
 
+pub use acp::AcpChange;
 pub use acp::AcpContent;
 pub use acp::AcpLocation;
 pub use acp::AcpMessage;
 pub use acp::AcpParams;
+pub use acp::AcpPatch;
 pub use acp::AcpText;
 pub use acp::AcpUpdate;
 pub use card::Card;

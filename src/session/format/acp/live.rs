@@ -1,7 +1,8 @@
-//! The Agent Client Protocol, version 1: `tool_call` and `tool_call_update` of `session/update`.
+//! The Agent Client Protocol: `tool_call` and `tool_call_update` of `session/update`; the second version has only the
+//! latter.
 //!
 //! A call's arguments come whole, in `rawInput`. An agent that sends none may send the change as diff blocks: those
-//! become the arguments of an edit or a write.
+//! become the arguments of an edit or a write, and the patch of one of the second version is the input itself.
 
 use std::collections::HashMap;
 
@@ -52,6 +53,8 @@ struct Update<'a> {
     #[serde(borrow)]
     kind: Option<Text<'a>>,
     #[serde(borrow)]
+    status: Option<Text<'a>>,
+    #[serde(borrow)]
     raw_input: Option<&'a RawValue>,
     #[serde(borrow)]
     content: Option<&'a RawValue>,
@@ -84,6 +87,15 @@ struct Block<'a> {
     old_text: Option<Text<'a>>,
     #[serde(borrow)]
     new_text: Option<Text<'a>>,
+    #[serde(borrow)]
+    patch: Option<Patch<'a>>,
+}
+
+/// A patch; early drafts of the protocol called its text otherwise.
+#[derive(Deserialize)]
+struct Patch<'a> {
+    #[serde(borrow, alias = "diff")]
+    text: Text<'a>,
 }
 
 /// Reads the updates of one session.
@@ -128,13 +140,19 @@ impl Acp {
             .filter(|input| input.starts_with('{') && input.trim_start_matches('{').trim_start() != "}");
         let found = match input {
             Some(input) => {
-                tool.or_else(|| shape(input).map(str::to_owned)).map(|tool| (tool, input.to_owned()))
+                let tool = tool.or_else(|| shape(input).map(str::to_owned));
+                tool.map(|tool| (tool, LiveBody::Arguments, input.to_owned()))
             }
             // The result's diff blocks are hunks of the file, not what was asked for.
             None if update.session_update.as_ref() == "tool_call"
                 && update.kind.as_deref() == Some("edit") =>
             {
                 arguments_of(update.content)
+            }
+            None if !matches!(update.status.as_deref(), Some("completed" | "failed" | "cancelled"))
+                && patch_of(update.content).is_some() =>
+            {
+                patch_of(update.content).map(|patch| ("apply_patch".to_owned(), LiveBody::Text, patch))
             }
             None => {
                 if let (Some(tool), None) = (tool, known)
@@ -145,7 +163,7 @@ impl Acp {
                 return;
             }
         };
-        let Some((tool, arguments)) = found else { return };
+        let Some((tool, body, input)) = found else { return };
         if let Some(at) = known {
             self.named.swap_remove(at);
         }
@@ -155,10 +173,10 @@ impl Acp {
             alias: None,
             call_id: Some(id.0),
             tool: tool.into(),
-            body: LiveBody::Arguments,
+            body,
             repeats: true,
         }));
-        say(LiveEvent::End { calls: Scope::Call(key), whole: Some(Words::Plain(arguments.into())) });
+        say(LiveEvent::End { calls: Scope::Call(key), whole: Some(Words::Plain(input.into())) });
     }
 }
 
@@ -177,7 +195,7 @@ pub(in crate::session::format) fn shape(input: &str) -> Option<&'static str> {
 }
 
 /// Returns tool and arguments that ask for what the first diff block shows.
-fn arguments_of(content: Option<&RawValue>) -> Option<(String, String)> {
+fn arguments_of(content: Option<&RawValue>) -> Option<(String, LiveBody<'static>, String)> {
     let blocks: Vec<Block<'_>> = lenient(content)?;
     let block = blocks.into_iter().find(|block| block.kind.as_deref() == Some("diff"))?;
     let quoted = |text: &str| {
@@ -186,11 +204,20 @@ fn arguments_of(content: Option<&RawValue>) -> Option<(String, String)> {
         String::from_utf8_lossy(&out).into_owned()
     };
     let (path, new) = (quoted(&block.path?), quoted(&block.new_text?));
-    Some(match block.old_text {
+    let (tool, arguments) = match block.old_text {
         Some(old) => {
             let old = quoted(&old);
-            ("edit".to_owned(), format!("{{\"file_path\":{path},\"old_string\":{old},\"new_string\":{new}}}"))
+            ("edit", format!("{{\"file_path\":{path},\"old_string\":{old},\"new_string\":{new}}}"))
         }
-        None => ("write".to_owned(), format!("{{\"file_path\":{path},\"content\":{new}}}")),
-    })
+        None => ("write", format!("{{\"file_path\":{path},\"content\":{new}}}")),
+    };
+    Some((tool.to_owned(), LiveBody::Arguments, arguments))
+}
+
+/// Returns the patches of the diff blocks, one behind the other.
+fn patch_of(content: Option<&RawValue>) -> Option<String> {
+    let blocks: Vec<Block<'_>> = lenient(content)?;
+    let patches = blocks.into_iter().filter_map(|block| block.patch).map(|patch| patch.text.0);
+    let text: String = patches.collect();
+    (!text.is_empty()).then_some(text)
 }

@@ -9,6 +9,15 @@
 //! content = [{"type": "diff", "path", "oldText"?, "newText"} | {"type": "content", "content": {"text"}} | …]
 //! ```
 //!
+//! The second version differs in:
+//!
+//! ```text
+//! params  = {"title", "subject": {"type": "tool_call", "toolCall"}, "options"}            of a request for permission
+//! update  = {"sessionUpdate": "tool_call_update", …} | {"sessionUpdate": "tool_call_content_chunk", "toolCallId", "content": item}
+//! content = [{"type": "diff", "changes": [{"operation": "add" | "delete" | "modify" | "move" | "copy", "path", "oldPath"?}],
+//!             "patch"?: {"format": "git_patch", "text"}} | …]
+//! ```
+//!
 //! A call is told in updates, of which each says only what changed; a content takes the place of the one before. What a
 //! call began with is what it asks for; a content that comes later, or with the success, is what was done. A client that
 //! writes files for its agent logs a change a second time, without an id that joins the two: the same text for the same
@@ -57,11 +66,18 @@ const DRAWN_CAP: usize = 64;
 /// How many bytes of a remembered change may be compared; a longer one is forgotten at once.
 const DRAWN_CAP_BYTES: usize = 1 << 20;
 
+/// How many bytes of a call's diffs are kept for chunks to be added to.
+const ITEMS_CAP_BYTES: usize = 4 << 20;
+
 /// A line up to this length is read if nothing tells what it is.
 const SHORT_LINE_BYTES: usize = 4096;
 
 /// Updates that tell nothing of edits.
-const PLAIN_UPDATES: [&str; 10] = [
+const PLAIN_UPDATES: [&str; 14] = [
+    "user_message",
+    "agent_message",
+    "agent_thought",
+    "state_update",
     "user_message_chunk",
     "agent_message_chunk",
     "agent_thought_chunk",
@@ -109,6 +125,8 @@ struct Params<'a> {
     update: Option<&'a RawValue>,
     #[serde(borrow)]
     tool_call: Option<&'a RawValue>,
+    #[serde(borrow)]
+    subject: Option<&'a RawValue>,
     #[serde(borrow)]
     options: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -175,6 +193,21 @@ struct Block<'a> {
     changes: Option<&'a RawValue>,
     #[serde(borrow)]
     patch: Option<&'a RawValue>,
+}
+
+/// What a request for permission is about.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Subject<'a> {
+    #[serde(borrow)]
+    tool_call: Option<&'a RawValue>,
+}
+
+/// A patch; early drafts of the protocol called its text otherwise.
+#[derive(Deserialize)]
+struct GitPatch<'a> {
+    #[serde(borrow, alias = "diff")]
+    text: Text<'a>,
 }
 
 #[derive(Deserialize)]
@@ -246,6 +279,8 @@ struct OpenCall {
     has_request: bool,
     /// The texts that the last diffs put into files, to tell a write that repeats them.
     written: Vec<Written>,
+    /// The diffs of the content so far, as JSON: what comes in chunks is added to them.
+    items: Vec<String>,
 }
 
 /// A text and where it went: of a whole file, or a part of it.
@@ -377,9 +412,28 @@ impl Acp {
         };
         match update.session_update.as_deref() {
             Some("tool_call" | "tool_call_update") => self.call(update, place, emit),
+            Some("tool_call_content_chunk") => self.chunk(&update, place, emit),
             Some(kind) => self.unknown_events += usize::from(!PLAIN_UPDATES.contains(&kind)),
             None => self.unknown_events += 1,
         }
+    }
+
+    /// Adds an item to the content of a call.
+    fn chunk(&mut self, update: &Update<'_>, place: &Place, emit: &mut Emit<'_>) {
+        let Some(id) = update.tool_call_id.as_deref() else { return };
+        let Some(item) = update.content.filter(|item| is_diff(item)) else { return };
+        self.open_call(id);
+        let Some(call) = self.open.get_mut(id) else { return };
+        let mut items = std::mem::take(&mut call.items);
+        items.push(item.get().to_owned());
+        let blocks: Vec<Block<'_>> =
+            items.iter().filter_map(|item| serde_json::from_str(item).ok()).collect();
+        if let Some((tool, request)) = call.request(&blocks, None, false) {
+            let begin = Begin { call_id: id.into(), tool: tool.into(), request, place: place.clone() };
+            emit(CallEvent::Amended(begin));
+        }
+        drop(blocks);
+        call.keep(items);
     }
 
     fn call(&mut self, update: Update<'_>, place: &Place, emit: &mut Emit<'_>) {
@@ -394,7 +448,12 @@ impl Acp {
             call.locations = locations.into_iter().map(|at| (at.path.0.into_owned(), at.line)).collect();
         }
         let is_done = update.status.as_deref() == Some("completed");
-        let blocks: Vec<Block<'_>> = lenient(update.content).unwrap_or_default();
+        let items: Option<Vec<&RawValue>> = lenient(update.content);
+        if let Some(items) = &items {
+            call.keep(items.iter().filter(|item| is_diff(item)).map(|item| item.get().to_owned()).collect());
+        }
+        let items = items.unwrap_or_default();
+        let blocks: Vec<Block<'_>> = items.into_iter().filter_map(|item| lenient(Some(item))).collect();
         let input = update.raw_input.map(RawValue::get).filter(|input| has_members(input));
         if let Some((tool, request)) = call.request(&blocks, input, is_done) {
             let begin = Begin { call_id: id.into(), tool: tool.into(), request, place: place.clone() };
@@ -402,10 +461,12 @@ impl Acp {
         }
         let status = match update.status.as_deref() {
             Some("completed") => CardStatus::Applied,
-            Some("failed") => CardStatus::Failed,
+            Some("failed" | "cancelled") => CardStatus::Failed,
             _ => return,
         };
         let message = text_of(&blocks).or_else(|| said(update.raw_output));
+        let is_cancelled = update.status.as_deref() == Some("cancelled");
+        let message = message.or_else(|| is_cancelled.then(|| "cancelled".to_owned()));
         let result = CallResult::new(id.to_owned(), place.clone(), status);
         let id = id.to_owned();
         self.end(&id, CallResult { message, ..result }, emit);
@@ -503,7 +564,8 @@ impl Acp {
     }
 
     fn asked(&mut self, id: Option<&RawValue>, params: &Params<'_>, place: &Place, emit: &mut Emit<'_>) {
-        let call: Option<Update<'_>> = lenient(params.tool_call);
+        let subject = || lenient::<Subject<'_>>(params.subject)?.tool_call;
+        let call: Option<Update<'_>> = lenient(params.tool_call.or_else(subject));
         let Some(call_id) = call.as_ref().and_then(|call| call.tool_call_id.clone()) else { return };
         if let Some(call) = call {
             self.call(Update { status: None, ..call }, place, emit);
@@ -553,6 +615,12 @@ impl Acp {
 }
 
 impl OpenCall {
+    /// Keeps the diffs of the content, if they are not too many.
+    fn keep(&mut self, items: Vec<String>) {
+        let is_held = items.iter().map(String::len).sum::<usize>() <= ITEMS_CAP_BYTES;
+        self.items = if is_held { items } else { Vec::new() };
+    }
+
     /// Tells whether the client may be writing files for this call.
     fn may_write(&self) -> bool {
         !matches!(self.kind.as_deref(), Some("read" | "search" | "fetch" | "think" | "switch_mode"))
@@ -689,39 +757,91 @@ fn written(block: &Block<'_>) -> Option<Written> {
     Some(Written { path: path.to_string(), text: text.to_string() })
 }
 
-/// Reads a diff block of the protocol's second version: a list of files, and one patch of all of them.
+/// Tells whether an item of a content is a diff.
+fn is_diff(item: &RawValue) -> bool {
+    lenient::<Block<'_>>(Some(item)).is_some_and(|block| block.kind.as_deref() == Some("diff"))
+}
+
+/// Reads a diff block of the protocol's second version: a list of files, and one patch of all of them, or of some.
 fn of_git_patch(block: &Block<'_>) -> Vec<FileChange> {
-    let changes: Vec<BlockChange<'_>> = lenient(block.changes).unwrap_or_default();
-    let patch = lenient::<TextBlock<'_>>(block.patch).and_then(|patch| patch.text);
+    let changes: Vec<&RawValue> = lenient(block.changes).unwrap_or_default();
+    let changes: Vec<BlockChange<'_>> =
+        changes.into_iter().filter_map(|change| lenient(Some(change))).collect();
+    let patch = lenient::<GitPatch<'_>>(block.patch).map(|patch| patch.text);
     let sections = patch.as_deref().map(sections).unwrap_or_default();
     let has_all = sections.len() == changes.len();
-    let change = |(index, change): (usize, BlockChange<'_>)| FileChange {
-        from: change.old_path.map(|path| path.0.into_owned()),
-        operation: Some(match change.operation.as_ref() {
+    let change = |(index, change): (usize, BlockChange<'_>)| {
+        let named = sections.iter().find(|section| section.names(&change.path));
+        let section = named.or_else(|| sections.get(index).filter(|_| has_all));
+        let operation = match change.operation.as_ref() {
             "add" => Operation::Create,
             "delete" => Operation::Delete,
             "move" => Operation::Rename,
             "copy" => Operation::Copy,
             _ => Operation::Update,
-        }),
-        ..FileChange::new(
-            change.path.0.into_owned(),
-            match sections.get(index) {
-                Some(section) if has_all => ChangeContent::Unified((*section).to_owned()),
-                _ => ChangeContent::Path,
-            },
-        )
+        };
+        let is_moved = matches!(operation, Operation::Rename | Operation::Copy);
+        FileChange {
+            from: change.old_path.map(|path| path.0.into_owned()),
+            operation: Some(operation),
+            ..FileChange::new(
+                change.path.0.into_owned(),
+                match section {
+                    Some(section) if section.has_hunks() => ChangeContent::Unified(section.text.to_owned()),
+                    // A file that was only moved has no hunks.
+                    Some(_) if is_moved => ChangeContent::Hunks(Vec::new()),
+                    _ => ChangeContent::Path,
+                },
+            )
+        }
     };
     changes.into_iter().enumerate().map(change).collect()
 }
 
+/// What a git patch says of one file.
+struct Section<'p> {
+    text: &'p str,
+}
+
+impl Section<'_> {
+    fn header(&self) -> impl Iterator<Item = &str> {
+        self.text.lines().take_while(|line| !line.starts_with("@@ "))
+    }
+
+    fn has_hunks(&self) -> bool {
+        self.text.contains("\n@@ ")
+    }
+
+    /// Tells whether it is of the file with that absolute path. Some agents name files from a folder on that is not told,
+    /// and with git's prefixes.
+    fn names(&self, path: &str) -> bool {
+        const MARKS: [&str; 5] = ["+++ ", "--- ", "rename to ", "copy to ", "diff --git "];
+        let is_path = |name: &str| {
+            path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        };
+        self.header().any(|line| {
+            MARKS.iter().filter_map(|mark| line.strip_prefix(mark)).any(|name| {
+                let name = name.trim_end_matches('\t');
+                // The line that begins a section has both names, which are the same if it has no other line of names.
+                let name = match line.starts_with("diff --git ") {
+                    true => name.get(..name.len() / 2).unwrap_or(name),
+                    false => name,
+                };
+                let bare = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/"));
+                !name.is_empty()
+                    && (is_path(name) || bare.is_some_and(|bare| !bare.is_empty() && is_path(bare)))
+            })
+        })
+    }
+}
+
 /// Cuts a git patch into what it says of each file.
-fn sections(patch: &str) -> Vec<&str> {
+fn sections(patch: &str) -> Vec<Section<'_>> {
     const BEGIN: &str = "diff --git ";
     let starts = patch.match_indices(BEGIN).map(|(at, _)| at);
     let starts: Vec<usize> = starts.filter(|&at| at == 0 || patch.as_bytes()[at - 1] == b'\n').collect();
     let ends = starts.iter().skip(1).copied().chain([patch.len()]);
-    starts.iter().zip(ends).map(|(&start, end)| &patch[start..end]).collect()
+    starts.iter().zip(ends).map(|(&start, end)| Section { text: &patch[start..end] }).collect()
 }
 
 fn say_result(result: Option<CallResult>, emit: &mut Emit<'_>) {
@@ -831,5 +951,87 @@ mod tests {
             (acp.writes.len(), said.len(), said.iter().all(|is_begin| *is_begin)),
             (OPEN_CAP, OPEN_CAP + 1, true)
         );
+    }
+
+    fn changes(block: &str) -> Vec<(String, Option<Operation>, ChangeContent)> {
+        let block: Block<'_> = serde_json::from_str(block).unwrap();
+        of_git_patch(&block)
+            .into_iter()
+            .map(|change| (change.path, change.operation, change.content))
+            .collect()
+    }
+
+    #[test]
+    fn sections_of_a_patch_go_to_the_files_that_they_name() {
+        let one = "diff --git a/src/a b/src/a\n--- a/src/a\n+++ b/src/a\n@@ -1 +1 @@\n-x\n+y\n";
+        let gone = "diff --git a/b c b/b c\ndeleted file mode 100644\n--- a/b c\t\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n";
+        let moved = "diff --git a/d b/e\nsimilarity index 100%\nrename from d\nrename to e\n";
+        let check = |patch: &str, key: &str, wanted: [ChangeContent; 4]| {
+            let patch = serde_json::to_string(patch).unwrap();
+            let files = r#"[{"operation":"move","path":"/w/e","oldPath":"/w/d"},{"operation":"delete","path":"/w/b c"},
+                {"operation":"modify","path":"/w/src/a"},{"operation":"add","path":"/w/new.png","fileType":"binary"}]"#;
+            let block = format!(
+                r#"{{"type":"diff","changes":{files},"patch":{{"format":"git_patch","{key}":{patch}}}}}"#
+            );
+            let found: Vec<ChangeContent> =
+                changes(&block).into_iter().map(|(_, _, content)| content).collect();
+            assert_eq!(found, wanted, "{patch}");
+        };
+        let unified = |text: &str| ChangeContent::Unified(text.to_owned());
+        let wanted = || [ChangeContent::Hunks(Vec::new()), unified(gone), unified(one), ChangeContent::Path];
+        check(&format!("{one}{gone}{moved}"), "text", wanted());
+        check(&format!("{moved}{one}{gone}"), "diff", wanted());
+        check("", "text", [(); 4].map(|()| ChangeContent::Path));
+        // Names without a prefix are whole paths.
+        let whole = "diff --git /w/src/a /w/src/a\\n--- /w/src/a\\n+++ /w/src/a\\n@@ -1 +1 @@\\n-x\\n+y\\n";
+        let files = r#"[{"operation":"add","path":"/w/b"},{"operation":"modify","path":"/w/src/a"}]"#;
+        let block = format!(r#"{{"changes":{files},"patch":{{"format":"git_patch","text":"{whole}"}}}}"#);
+        assert_eq!(changes(&block)[1].2, unified(&whole.replace("\\n", "\n")));
+        let null = r#"{"type":"diff","changes":[{"operation":"delete","path":"/w/a"},7],"patch":null}"#;
+        assert_eq!(changes(null), [("/w/a".to_owned(), Some(Operation::Delete), ChangeContent::Path)]);
+    }
+
+    /// What calls ask for and became, as far as it is told in updates.
+    fn run(lines: &[&str]) -> Vec<String> {
+        let mut acp = Acp::default();
+        let mut said = Vec::new();
+        for line in lines {
+            acp.read(line, 1, &mut |event| match event {
+                CallEvent::Amended(begin) => {
+                    let Request::Changes(changes) = begin.request else { return };
+                    said.push(
+                        changes.iter().map(|change| change.path.as_str()).collect::<Vec<_>>().join(" "),
+                    );
+                }
+                CallEvent::Result(result) => said.push(format!("{:?} {:?}", result.status, result.message)),
+                CallEvent::Decided { refusal, .. } => said.push(format!("{refusal:?}")),
+                _ => {}
+            })
+            .unwrap();
+        }
+        said
+    }
+
+    #[test]
+    fn content_comes_in_chunks() {
+        let chunk = |path: &str| {
+            format!(
+                r#"{{"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":{{"type":"diff","changes":[{{"operation":"modify","path":"{path}"}}]}}}}"#
+            )
+        };
+        let whole = r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","kind":"edit","content":[{"type":"diff","changes":[{"operation":"modify","path":"/z"}]}]}"#;
+        let ended = r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"cancelled"}"#;
+        assert_eq!(
+            run(&[&chunk("/a"), &chunk("/b"), whole, &chunk("/c"), ended]),
+            ["/a", "/a /b", "/z", "/z /c", "Failed Some(\"cancelled\")"]
+        );
+    }
+
+    #[test]
+    fn a_request_for_permission_has_a_subject() {
+        let asked = r#"{"jsonrpc":"2.0","id":5,"method":"session/request_permission","params":{"title":"?","subject":{"type":"tool_call","toolCall":{"toolCallId":"c","kind":"edit"}},"options":[{"optionId":"no","kind":"reject_once"}]}}"#;
+        let answered =
+            r#"{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"selected","optionId":"no"}}}"#;
+        assert_eq!(run(&[asked, answered]), ["Some(\"reject_once\")"]);
     }
 }
