@@ -62,7 +62,7 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
             },
             files,
             diffs: request::stated_diffs(edit),
-            message: None,
+            message: request::binary(edit),
         });
     }
     printer.finish()?;

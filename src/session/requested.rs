@@ -94,6 +94,8 @@ pub fn of_patch(patch: &Patch) -> (Vec<CardFile>, Vec<FileDiff>) {
             from,
             added: counted.map(|(added, _)| added),
             removed: counted.map(|(_, removed)| removed),
+            eol: request::eol(edit),
+            mode: request::mode(edit),
             recorded: if is_known { Recorded::Request } else { Recorded::Path },
             ..file_named(&path, request::operation(edit))
         });
