@@ -180,11 +180,8 @@ pub struct Readable<'a> {
     pub replaced: usize,
 }
 
-/// Returns JSON text with U+FFFD in place of invalid UTF-8 and of escapes of lone surrogates.
-///
-/// JavaScript writes half a surrogate pair as it is (`\ud83d`), and no Rust string can hold one. Without this, one
-/// such character would cost the whole line.
-pub fn readable(bytes: &[u8]) -> Readable<'_> {
+/// Returns text with U+FFFD in place of invalid UTF-8.
+pub fn readable_text(bytes: &[u8]) -> Readable<'_> {
     // Nearly every line is UTF-8, and to see that is several times as fast as to look for what is not.
     let text = str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
     // U+FFFD that was there before is not a replacement.
@@ -195,6 +192,15 @@ pub fn readable(bytes: &[u8]) -> Readable<'_> {
             count(lossy.as_bytes()) - count(bytes)
         }
     };
+    Readable { text, replaced }
+}
+
+/// Returns JSON text with U+FFFD in place of invalid UTF-8 and of escapes of lone surrogates.
+///
+/// JavaScript writes half a surrogate pair as it is (`\ud83d`), and no Rust string can hold one. Without this, one
+/// such character would cost the whole line.
+pub fn readable(bytes: &[u8]) -> Readable<'_> {
+    let Readable { text, replaced } = readable_text(bytes);
     let lone = lone_surrogates(text.as_bytes());
     if lone.is_empty() {
         return Readable { text, replaced };

@@ -42,6 +42,7 @@ use frame::elements::Grain;
 use frame::elements::Holder;
 use frame::framing::Framing;
 use frame::readable;
+use frame::readable_text;
 use generic::Generic;
 use pair::Call;
 use pair::Pairs;
@@ -341,7 +342,7 @@ impl Plain {
             Ok(Format::Generic) if options.is_known_only => Stage::Refused(DetectError::Unknown),
             Ok(format) => {
                 let reader = Reader::new(format, options);
-                match Framing::of(&head) {
+                match if format.is_text() { Framing::Lines } else { Framing::of(&head) } {
                     Framing::Lines => Stage::Lines(Frame::with_cap(cap_bytes), reader),
                     Framing::Roots => Stage::Elements(Elements::new(Grain::Roots, cap_bytes), reader),
                     Framing::Members => Stage::Elements(Elements::new(Grain::Members, cap_bytes), reader),
@@ -471,6 +472,11 @@ impl Reader {
             _ => line.bytes,
         };
         let Reader { log, cards, .. } = self;
+        let is_text = cards.format.is_text();
+        if is_text && line.is_torn {
+            cards.summary.torn_line = Some(line.number);
+            return;
+        }
         // A torn line is always parsed, to tell whether it is whole.
         let is_proposed = match log {
             Log::Vendor(log) => line.is_torn || log.proposes(bytes, &|call_id| cards.pairs.knows(call_id)),
@@ -479,7 +485,7 @@ impl Reader {
         if !is_proposed {
             return;
         }
-        let readable = readable(bytes);
+        let readable = if is_text { readable_text(bytes) } else { readable(bytes) };
         let mut take = |event: CallEvent<'_>| cards.take(event, emit);
         let read = match log {
             Log::Vendor(log) => log.read(&readable.text, line.number, &mut take),

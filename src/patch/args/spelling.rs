@@ -134,7 +134,7 @@ impl Family {
             .map(|letter| letter.to_ascii_lowercase())
             .collect();
         match plain.as_str() {
-            "write" | "writefile" | "writetofile" | "create" | "createfile" | "createnewfile" => {
+            "write" | "writefile" | "writetofile" | "create" | "createfile" | "createnewfile" | "whole" => {
                 Family::Write
             }
             "edit"

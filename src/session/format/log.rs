@@ -4,6 +4,7 @@ use crate::session::event::CallEvent;
 
 use super::Format;
 use super::acp::stored::Acp;
+use super::aider::Aider;
 use super::claude_code::ClaudeCode;
 use super::codex::stored::Codex;
 use super::copilot;
@@ -32,6 +33,8 @@ pub enum LogReader {
     OpenCode(OpenCode),
     /// OpenHands.
     OpenHands(OpenHands),
+    /// aider.
+    Aider(Box<Aider>),
     /// Codex.
     Codex(Box<Codex>),
     /// The Agent Client Protocol.
@@ -55,6 +58,7 @@ impl LogReader {
             Format::Pi => Some(LogReader::Pi(Pi::default())),
             Format::OpenCode => Some(LogReader::OpenCode(OpenCode::default())),
             Format::OpenHands => Some(LogReader::OpenHands(OpenHands::default())),
+            Format::Aider => Some(LogReader::Aider(Box::default())),
             Format::Codex => Some(LogReader::Codex(Box::default())),
             Format::Acp => Some(LogReader::Acp(Box::default())),
             Format::Gemini => Some(LogReader::Gemini(Gemini::default())),
@@ -80,6 +84,7 @@ impl LogReader {
             LogReader::ClaudeCode(claude) => claude.proposes(line, knows),
             LogReader::Pi(_) | LogReader::OpenCode(_) | LogReader::Gemini(_) => !line.trim_ascii().is_empty(),
             LogReader::OpenHands(_) => !line.trim_ascii().is_empty(),
+            LogReader::Aider(_) => true,
             LogReader::Codex(codex) => codex.proposes(line, knows),
             LogReader::Acp(acp) => acp.proposes(line),
             LogReader::Qwen(_) => qwen::proposes(line),
@@ -104,6 +109,10 @@ impl LogReader {
             LogReader::Pi(pi) => pi.read(text, line, emit),
             LogReader::OpenCode(opencode) => opencode.read(text, line, emit),
             LogReader::OpenHands(openhands) => openhands.read(text, line, emit),
+            LogReader::Aider(aider) => {
+                aider.read(text, line, emit);
+                Ok(())
+            }
             LogReader::Codex(codex) => codex.read(text, line, emit),
             LogReader::Acp(acp) => acp.read(text, line, emit),
             LogReader::Gemini(gemini) => gemini.read(text, line, emit),
@@ -130,6 +139,7 @@ impl LogReader {
             | LogReader::Pi(_)
             | LogReader::Codex(_)
             | LogReader::Acp(_)
+            | LogReader::Aider(_)
             | LogReader::Qwen(_)
             | LogReader::Copilot(_)
             | LogReader::Cursor(_) => self.read(text, line, emit),
@@ -158,6 +168,7 @@ impl LogReader {
             | LogReader::Pi(_)
             | LogReader::Codex(_)
             | LogReader::Acp(_)
+            | LogReader::Aider(_)
             | LogReader::Gemini(_)
             | LogReader::Qwen(_)
             | LogReader::Copilot(_)
@@ -182,6 +193,7 @@ impl LogReader {
             | LogReader::Copilot(_)
             | LogReader::Cursor(_) => {}
             LogReader::Gemini(gemini) => gemini.finish(emit),
+            LogReader::Aider(aider) => aider.finish(emit),
             LogReader::Codex(codex) => codex.finish(emit),
             LogReader::Acp(acp) => acp.finish(emit),
         }
@@ -195,6 +207,7 @@ impl LogReader {
             LogReader::Pi(pi) => pi.unknown_events(),
             LogReader::OpenCode(opencode) => opencode.unknown_events(),
             LogReader::OpenHands(openhands) => openhands.unknown_events(),
+            LogReader::Aider(_) => 0,
             LogReader::Codex(codex) => codex.unknown_events(),
             LogReader::Acp(acp) => acp.unknown_events(),
             LogReader::Gemini(gemini) => gemini.unknown_events(),
@@ -211,7 +224,7 @@ impl LogReader {
             // A fork's log repeats the calls of its parent, and the parent's log may be gone.
             LogReader::ClaudeCode(_) => 0,
             LogReader::Pi(pi) => pi.inherited_calls(),
-            LogReader::OpenCode(_) | LogReader::OpenHands(_) => 0,
+            LogReader::OpenCode(_) | LogReader::OpenHands(_) | LogReader::Aider(_) => 0,
             LogReader::Codex(codex) => codex.inherited_calls(),
             LogReader::Acp(_)
             | LogReader::Gemini(_)

@@ -1,6 +1,7 @@
 //! What each vendor's log looks like: one file per vendor, bytes of a line to [`super::event::CallEvent`]s.
 
 mod acp;
+pub mod aider;
 mod anthropic;
 mod claude_code;
 mod codex;
@@ -63,13 +64,15 @@ pub enum Format {
     Copilot,
     /// Cursor: transcripts of its agent, and the events that it prints.
     Cursor,
+    /// aider: its chat history.
+    Aider,
     /// Any log or text: the patches that are in it.
     Generic,
 }
 
 impl Format {
     /// Every format, in the order of the help.
-    pub const ALL: [Format; 12] = [
+    pub const ALL: [Format; 13] = [
         Format::Dsh,
         Format::ClaudeCode,
         Format::Codex,
@@ -81,6 +84,7 @@ impl Format {
         Format::OpenHands,
         Format::Copilot,
         Format::Cursor,
+        Format::Aider,
         Format::Generic,
     ];
 
@@ -98,6 +102,7 @@ impl Format {
             Format::OpenHands => "openhands",
             Format::Copilot => "copilot",
             Format::Cursor => "cursor",
+            Format::Aider => "aider",
             Format::Generic => "generic",
         }
     }
@@ -109,7 +114,8 @@ impl Format {
             Format::Dsh => IdScope::Turn,
             // The turns are records of an evaluation, each with ids of its own.
             Format::OpenHands => IdScope::Turn,
-            Format::ClaudeCode
+            Format::Aider
+            | Format::ClaudeCode
             | Format::Codex
             | Format::Acp
             | Format::Pi
@@ -120,6 +126,11 @@ impl Format {
             | Format::Cursor
             | Format::Generic => IdScope::Log,
         }
+    }
+
+    /// Tells whether its logs are text: their lines are no JSON, and a last one that lacks its newline is cut off.
+    pub fn is_text(self) -> bool {
+        self == Format::Aider
     }
 
     /// Returns the format of that name.
@@ -168,6 +179,7 @@ pub fn detect(first_bytes: &[u8]) -> Result<Format, DetectError> {
     });
     match told {
         Some(index) => Ok(TELLS[index].0),
+        None if aider::is_log(head) => Ok(Format::Aider),
         None if is_text(head) => Ok(Format::Generic),
         None => Err(DetectError::Unknown),
     }
