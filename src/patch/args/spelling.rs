@@ -40,12 +40,13 @@ pub const LONE_NEW: &str = "new_text";
 /// `file_path` … `new_string`: Claude Code, DeepSeek Harness, Gemini; camel case: opencode; `oldText`: pi; `old_text`:
 /// Cline; `old_str`, `file_text`, `command`, `insert_line`: str_replace_editor; `patchText`: opencode; `diff`: Cline, Roo;
 /// `fileText`, `contents`: Cursor.
-const KEYS: [(&str, Role); 35] = [
+const KEYS: [(&str, Role); 36] = [
     ("file_path", Role::Path),
     ("filePath", Role::Path),
     ("path", Role::Path),
     ("filepath", Role::Path),
     ("absolute_path", Role::Path),
+    ("absolutePath", Role::Path),
     ("filename", Role::Path),
     ("target_file", Role::Path),
     ("old_string", Role::Old),
@@ -134,16 +135,16 @@ impl Family {
             .map(|letter| letter.to_ascii_lowercase())
             .collect();
         match plain.as_str() {
-            "write" | "writefile" | "writetofile" | "create" | "createfile" | "createnewfile" | "whole" => {
-                Family::Write
-            }
+            "write" | "writefile" | "writetofile" | "create" | "createfile" | "createnewfile" | "whole"
+            | "newrule" => Family::Write,
             "edit"
             | "editfile"
             | "multiedit"
             | "replace"
             | "strreplace"
             | "replacestringinfile"
-            | "searchreplace" => Family::Edit,
+            | "searchreplace"
+            | "searchandreplace" => Family::Edit,
             "strreplaceeditor" | "strreplacebasededittool" | "fileeditor" | "planningfileeditor" => {
                 Family::Editor
             }

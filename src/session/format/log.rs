@@ -6,6 +6,7 @@ use super::Format;
 use super::acp::stored::Acp;
 use super::aider::Aider;
 use super::claude_code::ClaudeCode;
+use super::cline::Cline;
 use super::codex::stored::Codex;
 use super::copilot;
 use super::copilot::stored::Copilot;
@@ -35,6 +36,8 @@ pub enum LogReader {
     OpenHands(OpenHands),
     /// aider.
     Aider(Box<Aider>),
+    /// Cline.
+    Cline(Cline),
     /// Codex.
     Codex(Box<Codex>),
     /// The Agent Client Protocol.
@@ -59,6 +62,7 @@ impl LogReader {
             Format::OpenCode => Some(LogReader::OpenCode(OpenCode::default())),
             Format::OpenHands => Some(LogReader::OpenHands(OpenHands::default())),
             Format::Aider => Some(LogReader::Aider(Box::default())),
+            Format::Cline => Some(LogReader::Cline(Cline::default())),
             Format::Codex => Some(LogReader::Codex(Box::default())),
             Format::Acp => Some(LogReader::Acp(Box::default())),
             Format::Gemini => Some(LogReader::Gemini(Gemini::default())),
@@ -83,7 +87,7 @@ impl LogReader {
             LogReader::Dsh(_) => dsh::proposes(line, knows),
             LogReader::ClaudeCode(claude) => claude.proposes(line, knows),
             LogReader::Pi(_) | LogReader::OpenCode(_) | LogReader::Gemini(_) => !line.trim_ascii().is_empty(),
-            LogReader::OpenHands(_) => !line.trim_ascii().is_empty(),
+            LogReader::OpenHands(_) | LogReader::Cline(_) => !line.trim_ascii().is_empty(),
             LogReader::Aider(_) => true,
             LogReader::Codex(codex) => codex.proposes(line, knows),
             LogReader::Acp(acp) => acp.proposes(line),
@@ -113,6 +117,7 @@ impl LogReader {
                 aider.read(text, line, emit);
                 Ok(())
             }
+            LogReader::Cline(cline) => cline.read(text, line, emit),
             LogReader::Codex(codex) => codex.read(text, line, emit),
             LogReader::Acp(acp) => acp.read(text, line, emit),
             LogReader::Gemini(gemini) => gemini.read(text, line, emit),
@@ -149,6 +154,7 @@ impl LogReader {
                 Some(_) => Ok(()),
             },
             LogReader::OpenHands(openhands) => openhands.read_item(key, text, line, emit),
+            LogReader::Cline(cline) => cline.read_item(key, text, line, emit),
         }
     }
 
@@ -169,6 +175,7 @@ impl LogReader {
             | LogReader::Codex(_)
             | LogReader::Acp(_)
             | LogReader::Aider(_)
+            | LogReader::Cline(_)
             | LogReader::Gemini(_)
             | LogReader::Qwen(_)
             | LogReader::Copilot(_)
@@ -189,6 +196,7 @@ impl LogReader {
             | LogReader::Pi(_)
             | LogReader::OpenCode(_)
             | LogReader::OpenHands(_)
+            | LogReader::Cline(_)
             | LogReader::Qwen(_)
             | LogReader::Copilot(_)
             | LogReader::Cursor(_) => {}
@@ -208,6 +216,7 @@ impl LogReader {
             LogReader::OpenCode(opencode) => opencode.unknown_events(),
             LogReader::OpenHands(openhands) => openhands.unknown_events(),
             LogReader::Aider(_) => 0,
+            LogReader::Cline(cline) => cline.unknown_events(),
             LogReader::Codex(codex) => codex.unknown_events(),
             LogReader::Acp(acp) => acp.unknown_events(),
             LogReader::Gemini(gemini) => gemini.unknown_events(),
@@ -224,7 +233,7 @@ impl LogReader {
             // A fork's log repeats the calls of its parent, and the parent's log may be gone.
             LogReader::ClaudeCode(_) => 0,
             LogReader::Pi(pi) => pi.inherited_calls(),
-            LogReader::OpenCode(_) | LogReader::OpenHands(_) | LogReader::Aider(_) => 0,
+            LogReader::OpenCode(_) | LogReader::OpenHands(_) | LogReader::Aider(_) | LogReader::Cline(_) => 0,
             LogReader::Codex(codex) => codex.inherited_calls(),
             LogReader::Acp(_)
             | LogReader::Gemini(_)

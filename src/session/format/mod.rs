@@ -4,6 +4,7 @@ mod acp;
 pub mod aider;
 mod anthropic;
 mod claude_code;
+pub mod cline;
 mod codex;
 pub mod copilot;
 pub mod cursor;
@@ -66,13 +67,15 @@ pub enum Format {
     Cursor,
     /// aider: its chat history.
     Aider,
+    /// Cline, Roo Code, Kilo Code: messages and rows of the panel; also the messages of other harnesses.
+    Cline,
     /// Any log or text: the patches that are in it.
     Generic,
 }
 
 impl Format {
     /// Every format, in the order of the help.
-    pub const ALL: [Format; 13] = [
+    pub const ALL: [Format; 14] = [
         Format::Dsh,
         Format::ClaudeCode,
         Format::Codex,
@@ -85,6 +88,7 @@ impl Format {
         Format::Copilot,
         Format::Cursor,
         Format::Aider,
+        Format::Cline,
         Format::Generic,
     ];
 
@@ -103,6 +107,7 @@ impl Format {
             Format::Copilot => "copilot",
             Format::Cursor => "cursor",
             Format::Aider => "aider",
+            Format::Cline => "cline",
             Format::Generic => "generic",
         }
     }
@@ -112,8 +117,8 @@ impl Format {
         match self {
             // Some models count their calls anew in every turn.
             Format::Dsh => IdScope::Turn,
-            // The turns are records of an evaluation, each with ids of its own.
-            Format::OpenHands => IdScope::Turn,
+            // The turns are records, each a session with ids of its own.
+            Format::OpenHands | Format::Cline => IdScope::Turn,
             Format::Aider
             | Format::ClaudeCode
             | Format::Codex
@@ -197,7 +202,7 @@ fn is_text(head: &[u8]) -> bool {
 type Tells = fn(&Element<'_>) -> bool;
 
 /// The formats in the order in which they are looked for, each with what tells it.
-const TELLS: [(Format, Tells); 11] = [
+const TELLS: [(Format, Tells); 12] = [
     // Before the protocol: Codex's app server speaks JSON-RPC too.
     (Format::Codex, |element| codex::stored::is_row(element.bytes)),
     (Format::Acp, |element| acp::stored::is_row(element.bytes)),
@@ -225,6 +230,12 @@ const TELLS: [(Format, Tells); 11] = [
         Holder::Root => openhands::is_row(element.bytes),
     }),
     (Format::Copilot, |element| copilot::stored::is_row(element.bytes)),
+    // Last: nearly every log has messages somewhere.
+    (Format::Cline, |element| match element.holder {
+        Holder::Field(_) => false,
+        Holder::Item(key) => cline::is_item(key, element.bytes),
+        Holder::Root => cline::is_row(element.bytes),
+    }),
 ];
 
 /// Appends a value as JSON.
