@@ -644,7 +644,7 @@ _hunkwise() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "auto dsh claude codex acp pi opencode gemini qwen openhands copilot cursor aider generic" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto dsh claude codex acp pi opencode gemini qwen openhands copilot cursor aider cline swe-agent generic" -- "${cur}"))
                     return 0
                     ;;
                 --output)

@@ -211,6 +211,8 @@ openhands\t''
 copilot\t''
 cursor\t''
 aider\t''
+cline\t''
+swe-agent\t''
 generic\t''"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l output -d 'How to print' -r -f -a "card\t'For people'
 json\t'JSON Lines, schema hunkwise/card/v1'

@@ -143,7 +143,10 @@ fn cards_come_back_from_the_protocol() {
         // Of files whose lines git's patch can't hold, and of calls whose ids are not their own, less comes back.
         let is_plain = |card: &&Card| {
             let is_known = |file: &CardFile| file.recorded != Recorded::Path && file.path.starts_with('/');
-            let is_numbered = |diff: &FileDiff| diff.new_start.is_some() && diff.notes.is_empty();
+            // An old side of one empty line is, to the first version, one of none.
+            let is_said = |diff: &FileDiff| diff.old_text.as_deref() != Some("");
+            let is_numbered =
+                |diff: &FileDiff| diff.new_start.is_some() && diff.notes.is_empty() && is_said(diff);
             card.files.iter().all(is_known)
                 && card.diffs.iter().all(is_numbered)
                 && card.status == CardStatus::Applied

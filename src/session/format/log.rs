@@ -20,6 +20,7 @@ use super::gemini::stored::Gemini;
 use super::opencode::OpenCode;
 use super::openhands::OpenHands;
 use super::pi::Pi;
+use super::swe_agent::SweAgent;
 
 /// Reads the lines, or the items and fields, of one log, one after the other.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ pub enum LogReader {
     Aider(Box<Aider>),
     /// Cline.
     Cline(Cline),
+    /// SWE-agent.
+    SweAgent(Box<SweAgent>),
     /// Codex.
     Codex(Box<Codex>),
     /// The Agent Client Protocol.
@@ -63,6 +66,7 @@ impl LogReader {
             Format::OpenHands => Some(LogReader::OpenHands(OpenHands::default())),
             Format::Aider => Some(LogReader::Aider(Box::default())),
             Format::Cline => Some(LogReader::Cline(Cline::default())),
+            Format::SweAgent => Some(LogReader::SweAgent(Box::default())),
             Format::Codex => Some(LogReader::Codex(Box::default())),
             Format::Acp => Some(LogReader::Acp(Box::default())),
             Format::Gemini => Some(LogReader::Gemini(Gemini::default())),
@@ -87,7 +91,9 @@ impl LogReader {
             LogReader::Dsh(_) => dsh::proposes(line, knows),
             LogReader::ClaudeCode(claude) => claude.proposes(line, knows),
             LogReader::Pi(_) | LogReader::OpenCode(_) | LogReader::Gemini(_) => !line.trim_ascii().is_empty(),
-            LogReader::OpenHands(_) | LogReader::Cline(_) => !line.trim_ascii().is_empty(),
+            LogReader::OpenHands(_) | LogReader::Cline(_) | LogReader::SweAgent(_) => {
+                !line.trim_ascii().is_empty()
+            }
             LogReader::Aider(_) => true,
             LogReader::Codex(codex) => codex.proposes(line, knows),
             LogReader::Acp(acp) => acp.proposes(line),
@@ -118,6 +124,7 @@ impl LogReader {
                 Ok(())
             }
             LogReader::Cline(cline) => cline.read(text, line, emit),
+            LogReader::SweAgent(swe_agent) => swe_agent.read(text, line, emit),
             LogReader::Codex(codex) => codex.read(text, line, emit),
             LogReader::Acp(acp) => acp.read(text, line, emit),
             LogReader::Gemini(gemini) => gemini.read(text, line, emit),
@@ -155,6 +162,7 @@ impl LogReader {
             },
             LogReader::OpenHands(openhands) => openhands.read_item(key, text, line, emit),
             LogReader::Cline(cline) => cline.read_item(key, text, line, emit),
+            LogReader::SweAgent(swe_agent) => swe_agent.read_item(key, text, line, emit),
         }
     }
 
@@ -181,6 +189,7 @@ impl LogReader {
             | LogReader::Copilot(_)
             | LogReader::Cursor(_) => Ok(()),
             LogReader::OpenCode(opencode) => opencode.read_field(key, text, emit),
+            LogReader::SweAgent(swe_agent) => swe_agent.read_field(key, text),
             LogReader::OpenHands(openhands) => {
                 openhands.read_field(key);
                 Ok(())
@@ -202,6 +211,7 @@ impl LogReader {
             | LogReader::Cursor(_) => {}
             LogReader::Gemini(gemini) => gemini.finish(emit),
             LogReader::Aider(aider) => aider.finish(emit),
+            LogReader::SweAgent(swe_agent) => swe_agent.finish(emit),
             LogReader::Codex(codex) => codex.finish(emit),
             LogReader::Acp(acp) => acp.finish(emit),
         }
@@ -215,7 +225,7 @@ impl LogReader {
             LogReader::Pi(pi) => pi.unknown_events(),
             LogReader::OpenCode(opencode) => opencode.unknown_events(),
             LogReader::OpenHands(openhands) => openhands.unknown_events(),
-            LogReader::Aider(_) => 0,
+            LogReader::Aider(_) | LogReader::SweAgent(_) => 0,
             LogReader::Cline(cline) => cline.unknown_events(),
             LogReader::Codex(codex) => codex.unknown_events(),
             LogReader::Acp(acp) => acp.unknown_events(),
@@ -233,7 +243,11 @@ impl LogReader {
             // A fork's log repeats the calls of its parent, and the parent's log may be gone.
             LogReader::ClaudeCode(_) => 0,
             LogReader::Pi(pi) => pi.inherited_calls(),
-            LogReader::OpenCode(_) | LogReader::OpenHands(_) | LogReader::Aider(_) | LogReader::Cline(_) => 0,
+            LogReader::OpenCode(_)
+            | LogReader::OpenHands(_)
+            | LogReader::Aider(_)
+            | LogReader::Cline(_)
+            | LogReader::SweAgent(_) => 0,
             LogReader::Codex(codex) => codex.inherited_calls(),
             LogReader::Acp(_)
             | LogReader::Gemini(_)

@@ -16,6 +16,7 @@ pub mod opencode;
 pub mod openhands;
 pub mod pi;
 pub mod stream;
+pub mod swe_agent;
 pub mod tape;
 
 use std::borrow::Borrow;
@@ -69,13 +70,15 @@ pub enum Format {
     Aider,
     /// Cline, Roo Code, Kilo Code: messages and rows of the panel; also the messages of other harnesses.
     Cline,
+    /// SWE-agent: trajectories.
+    SweAgent,
     /// Any log or text: the patches that are in it.
     Generic,
 }
 
 impl Format {
     /// Every format, in the order of the help.
-    pub const ALL: [Format; 14] = [
+    pub const ALL: [Format; 15] = [
         Format::Dsh,
         Format::ClaudeCode,
         Format::Codex,
@@ -89,6 +92,7 @@ impl Format {
         Format::Cursor,
         Format::Aider,
         Format::Cline,
+        Format::SweAgent,
         Format::Generic,
     ];
 
@@ -108,6 +112,7 @@ impl Format {
             Format::Cursor => "cursor",
             Format::Aider => "aider",
             Format::Cline => "cline",
+            Format::SweAgent => "swe-agent",
             Format::Generic => "generic",
         }
     }
@@ -120,6 +125,7 @@ impl Format {
             // The turns are records, each a session with ids of its own.
             Format::OpenHands | Format::Cline => IdScope::Turn,
             Format::Aider
+            | Format::SweAgent
             | Format::ClaudeCode
             | Format::Codex
             | Format::Acp
@@ -202,7 +208,7 @@ fn is_text(head: &[u8]) -> bool {
 type Tells = fn(&Element<'_>) -> bool;
 
 /// The formats in the order in which they are looked for, each with what tells it.
-const TELLS: [(Format, Tells); 12] = [
+const TELLS: [(Format, Tells); 13] = [
     // Before the protocol: Codex's app server speaks JSON-RPC too.
     (Format::Codex, |element| codex::stored::is_row(element.bytes)),
     (Format::Acp, |element| acp::stored::is_row(element.bytes)),
@@ -230,6 +236,11 @@ const TELLS: [(Format, Tells); 12] = [
         Holder::Root => openhands::is_row(element.bytes),
     }),
     (Format::Copilot, |element| copilot::stored::is_row(element.bytes)),
+    (Format::SweAgent, |element| match element.holder {
+        Holder::Field(key) => swe_agent::is_field(key, element.bytes),
+        Holder::Item(key) => swe_agent::is_step(key, element.bytes),
+        Holder::Root => false,
+    }),
     // Last: nearly every log has messages somewhere.
     (Format::Cline, |element| match element.holder {
         Holder::Field(_) => false,

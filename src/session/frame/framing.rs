@@ -96,7 +96,7 @@ fn is_json(line: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(line).is_ok()
 }
 
-/// Tells whether the root object has a list of objects and no type: then it is a document and no record. OpenHands'
+/// Tells whether the root object has a list of objects, or of lists of them, and no type: then it is a document and no record. OpenHands'
 /// events may have lists, and have their type at their end; whose they are stands at their beginning.
 fn has_list(head: &[u8]) -> bool {
     let mut elements = Elements::new(Grain::Members, head.len());
@@ -104,7 +104,10 @@ fn has_list(head: &[u8]) -> bool {
     let mut has_type = false;
     let mut is_first_root = true;
     let mut look = |element: Element<'_>| match element.holder {
-        Holder::Item(Some(_)) => has_list |= is_first_root && element.bytes.starts_with(b"{"),
+        Holder::Item(Some(_)) => {
+            has_list |=
+                is_first_root && (element.bytes.starts_with(b"{") || element.bytes.starts_with(b"[{"));
+        }
         Holder::Root => is_first_root = false,
         Holder::Field(key) => has_type |= is_first_root && (key == "type" || is_source(key, element.bytes)),
         Holder::Item(None) => {}
@@ -147,6 +150,7 @@ mod tests {
         check("{\n  \"a\": 1\n}\n", Framing::Roots);
         check("{\n  \"a\": 1\n}\n{\n  \"b", Framing::Roots);
         check("{\n  \"messages\": [{}]\n}\n", Framing::Members);
+        check("{\"id\":1,\"history\":[[{\"a\":1},{\"b\":2}],[{\"torn", Framing::Members);
         check("{\"source\":\"agent\",\"thought\":[{}]}", Framing::Lines);
         check("{\"source\":\"of it\",\"thought\":[{}]}", Framing::Members);
         check("{\"source\":\"user\",\"list\":[{}]}{\"source\":\"agent\"}", Framing::Roots);
