@@ -18,6 +18,7 @@ use hunkwise::render::stat;
 use hunkwise::render::style::Color;
 use hunkwise::render::style::Style;
 use hunkwise::render::terminal;
+use hunkwise::report::Candidate;
 use hunkwise::report::Card;
 use hunkwise::report::CardFile;
 use hunkwise::report::CardKind;
@@ -79,12 +80,47 @@ fn card(title: &str, status: CardStatus, files: Vec<CardFile>, diffs: Vec<FileDi
         ..Source::default()
     };
     let (schema, kind) = (CardSchema::V1, CardKind::Diff);
-    Card { schema, card: kind, title: title.to_owned(), status, source, files, diffs, message: None }
+    Card {
+        schema,
+        card: kind,
+        title: title.to_owned(),
+        status,
+        source,
+        files,
+        diffs,
+        requested: Vec::new(),
+        message: None,
+        error: None,
+    }
 }
 
 fn applied(path: &str, added: usize, removed: usize, diffs: Vec<FileDiff>) -> Card {
     let files = vec![file(path, Operation::Update, added, removed)];
     card(&format!("edit {path}"), CardStatus::Applied, files, diffs)
+}
+
+/// A hunk as a call asks for it.
+fn wanted(path: &str, old: &str, new: &str) -> FileDiff {
+    let (path, old_text) = (path.to_owned(), Some(old.to_owned()));
+    FileDiff { path, old_text, new_text: new.to_owned(), ..FileDiff::default() }
+}
+
+/// An edit that hunkwise itself refused.
+fn refused(path: &str, problem: Problem) -> Card {
+    let files = vec![CardFile { recorded: Recorded::Path, ..file(path, Operation::Update, 0, 0) }];
+    let problem = problem.with_path(path);
+    let error = ErrorReport {
+        code: problem.code,
+        message: problem.message.clone(),
+        hint: problem.hint.clone(),
+        problems: vec![problem],
+    };
+    Card {
+        requested: vec![wanted(path, "    let rate = price * 100;", "    let rate = price * 110;")],
+        message: Some(format!("Error: {}", error.message)),
+        error: Some(error),
+        ..card(&format!("edit {path}"), CardStatus::Failed, files, vec![])
+    }
 }
 
 /// The situations, each with its name.
@@ -134,6 +170,24 @@ fn situations() -> Vec<(&'static str, Card)> {
         vec![],
     );
     failed.message = Some("String to replace not found in file.\nString: let total = 1;".to_owned());
+    failed.requested = vec![wanted("src/calc.rs", "let total = 1;", "let total = 2;")];
+    let mut missing =
+        Problem::new(Code::HunkNotFound, "the old text is not in the file; it comes nearest at line 41");
+    missing.nearest = Some(Nearest {
+        line: 41,
+        expected: "    let rate = price * 100;".to_owned(),
+        found: Some("\tlet rate = price\u{a0}* 120; ".to_owned()),
+        cause: "the indentation differs, and so does the text".to_owned(),
+    });
+    let missing = refused("src/rate.rs", missing.with_hint("read the file again"));
+    let mut twice = Problem::new(Code::Ambiguous, "the old text stands 2 times");
+    twice.candidates = vec![Candidate { line: 12 }, Candidate { line: 96 }];
+    let ambiguous = refused("src/twice.rs", twice.with_hint("take more of the text around it"));
+    let stale = Problem::new(
+        Code::Stale,
+        "src/stale.rs is not the file that the request expects: its SHA-256 differs",
+    );
+    let stale = refused("src/stale.rs", stale.with_hint("read the file again and make the request anew"));
     let mut rejected = card(
         "write secrets.env",
         CardStatus::Rejected,
@@ -141,6 +195,8 @@ fn situations() -> Vec<(&'static str, Card)> {
         vec![],
     );
     rejected.message = Some("the user said: not this file".to_owned());
+    rejected.requested =
+        vec![FileDiff { old_text: None, ..wanted("secrets.env", "", "KEY=1\nPASSWORD=2\n") }];
     let long_old = format!("{}const old = 1;{}", "a = 1; ".repeat(40), " b = 2;".repeat(40));
     let long_new = long_old.replace("const old = 1", "const fresh = 1");
     let requested = FileDiff {
@@ -180,6 +236,9 @@ fn situations() -> Vec<(&'static str, Card)> {
             ),
         ),
         ("failed", failed),
+        ("missing", missing),
+        ("ambiguous", ambiguous),
+        ("stale", stale),
         ("rejected", rejected),
         ("long-line", applied("min.js", 1, 1, vec![hunk("min.js", 1, &[&long_old], &[&long_new])])),
         (
@@ -260,8 +319,8 @@ fn situations_look_as_they_did() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// What is in every place where foreign text can stand.
-fn filled(text: &str) -> (Card, PreviewEvent, ErrorReport) {
+/// What is in every place where foreign text can stand: a card of what was done and one of what failed, a preview, an error.
+fn filled(text: &str) -> ([Card; 2], PreviewEvent, ErrorReport) {
     let old: Vec<&str> = vec!["same", text];
     let diff = FileDiff { path: text.to_owned(), ..hunk("", 1, &old, &["same", &format!("{text}x")]) };
     let mut named = file(text, Operation::Rename, 1, 1);
@@ -312,12 +371,20 @@ fn filled(text: &str) -> (Card, PreviewEvent, ErrorReport) {
         hint: Some(text.to_owned()),
         problems: vec![problem],
     };
-    (value, event, report)
+    let failed = Card {
+        status: CardStatus::Failed,
+        requested: value.diffs.clone(),
+        error: Some(report.clone()),
+        ..value.clone()
+    };
+    ([value, failed], event, report)
 }
 
 /// What each renderer makes of text in every place, with the renderer's name.
 fn renderings(text: &str) -> Vec<(String, String)> {
-    let (card, event, report) = filled(text);
+    let (cards, event, report) = filled(text);
+    // What a failed card adds is drawn alone too, and long texts take their time.
+    let cards = if text.len() > 1024 { &cards[..1] } else { &cards[..] };
     let mut all = Vec::new();
     let mut draw = |name: String, write: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
         let mut out = Vec::new();
@@ -328,22 +395,24 @@ fn renderings(text: &str) -> Vec<(String, String)> {
         [(80, false, false, false), (40, true, false, true), (100, false, true, false)]
     {
         let style = Style { ascii, is_side_by_side, is_full, ..Style::plain(width) };
-        draw(format!("card {width}"), &|out| terminal::card(out, &card, &style));
+        for card in cards {
+            draw(format!("card {width}"), &|out| terminal::card(out, card, &style));
+        }
+        draw(format!("stat {width}"), &|out| stat::card(out, &cards[0], width, style.charset()));
         draw(format!("preview {width}"), &|out| terminal::preview(out, &event, &style, None));
-        draw(format!("error {width}"), &|out| terminal::error(out, &report, &style));
         draw(format!("note {width}"), &|out| terminal::note(out, text, &style));
-        draw(format!("stat {width}"), &|out| stat::card(out, &card, width, style.charset()));
     }
-    draw("json".to_owned(), &|out| json::line(out, &card));
+    draw("error".to_owned(), &|out| terminal::error(out, &report, &Style::plain(80)));
+    draw("json".to_owned(), &|out| cards.iter().try_for_each(|card| json::line(out, card)));
     draw("json error".to_owned(), &|out| json::line(out, &report));
     draw("markdown".to_owned(), &|out| {
         let mut document = Document::default();
-        document.card(out, &card)?;
+        cards.iter().try_for_each(|card| document.card(out, card))?;
         document.finish(out)
     });
     draw("html".to_owned(), &|out| {
         let mut page = Page::begin(out, text)?;
-        page.card(out, &card)?;
+        cards.iter().try_for_each(|card| page.card(out, card))?;
         page.finish(out)
     });
     all
@@ -381,9 +450,9 @@ fn no_scalar_of_foreign_text_drives_a_reader() {
     for part in special.chunks(64) {
         check(&part.iter().flat_map(|scalar| ['a', *scalar, 'b']).collect::<String>());
     }
-    // The others, many at once; of the great blocks of ideographs, syllables and private characters, of which each is
-    // like the next, only what every renderer calls.
-    let is_uniform = |scalar: &char| matches!(scalar, '\u{3400}'..='\u{d7a3}' | '\u{e000}'..='\u{f8ff}' | '\u{20000}'..='\u{dffff}' | '\u{f0000}'..);
+    // The others, many at once; of the great blocks of ideographs, syllables, private and unassigned characters, of which
+    // each is like the next, only what every renderer calls.
+    let is_uniform = |scalar: &char| matches!(scalar, '\u{3400}'..='\u{d7a3}' | '\u{e000}'..='\u{f8ff}' | '\u{20000}'..='\u{dffff}' | '\u{e1000}'..);
     let (uniform, others): (Vec<char>, Vec<char>) =
         ('\u{300}'..=char::MAX).filter(|scalar| *scalar != '\n').partition(is_uniform);
     for part in others.chunks(4096) {

@@ -525,7 +525,9 @@ fn card_of(title: String, files: Vec<CardFile>, diffs: Vec<FileDiff>, message: O
         source: Source { format: "files".to_owned(), line: 1, tool: "diff".to_owned(), ..Source::default() },
         files,
         diffs,
+        requested: Vec::new(),
         message,
+        error: None,
     }
 }
 

@@ -62,7 +62,9 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
             },
             files,
             diffs: request::stated_diffs(edit),
+            requested: Vec::new(),
             message: request::binary(edit),
+            error: None,
         });
     }
     printer.finish()?;

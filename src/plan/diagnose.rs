@@ -189,6 +189,15 @@ pub fn cause(expected: &[u8], found: &[u8]) -> String {
     if contains(&found.to_ascii_lowercase(), &expected.to_ascii_lowercase()) {
         return "upper and lower case differ".to_owned();
     }
+    let (expected_indent, found_indent) = (fold::split_indent(expected).0, fold::split_indent(found).0);
+    // A text without an indentation may begin anywhere in its line.
+    if !expected_indent.is_empty() && expected_indent != found_indent {
+        return format!(
+            "the indentation differs (the file has {}, the patch {}), and so does the text",
+            blanks_name(found_indent),
+            blanks_name(expected_indent)
+        );
+    }
     let (found, expected) = (String::from_utf8_lossy(found), String::from_utf8_lossy(expected));
     let same = found.chars().zip(expected.chars()).take_while(|(one, other)| one == other).count();
     format!("the text differs from column {} on", same + 1)
@@ -306,6 +315,11 @@ mod tests {
             ),
             ("Foo()", "foo()", "upper and lower case differ"),
             ("quick fox", "quick wolf", "the text differs from column 7 on"),
+            (
+                "    quick(fox);",
+                "\tquick(wolf);",
+                "the indentation differs (the file has 1 tab, the patch 4 spaces), and so does the text",
+            ),
         ];
         for (expected, found, words) in cases {
             assert_eq!(cause(expected.as_bytes(), found.as_bytes()), words, "{expected:?} {found:?}");

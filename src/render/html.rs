@@ -26,6 +26,7 @@ use super::marks::Emphasis;
 use super::moved;
 use super::moved::moved_words;
 use super::patch::SessionPatch;
+use super::problem::refusal_lines;
 use super::view::ARROW;
 use super::view::Counts;
 use super::view::ELLIPSIS;
@@ -98,17 +99,19 @@ impl Page {
             }
             out.write_all(b"</p>\n")?;
         }
-        if let Some(message) = view.message {
+        let said = match (view.error, view.message) {
+            (Some(error), _) => refusal_lines(error),
+            (None, message) => message.map(|message| message_lines(message, ELLIPSIS)).unwrap_or_default(),
+        };
+        if !said.is_empty() {
             out.write_all(b"<pre>")?;
-            for line in message_lines(message, ELLIPSIS) {
+            for line in said {
                 text(out, &line, Place::Copied)?;
                 out.write_all(b"\n")?;
             }
             out.write_all(b"</pre>\n")?;
         }
-        let mut lines: Vec<FileLines<'_>> =
-            view.files.iter().map(|file| FileLines::of(&file.diffs, Emphasis::Words)).collect();
-        moved::mark(&mut lines);
+        let lines = moved::lines_of(&view.files, Emphasis::Words);
         let paths: Vec<&str> = view.files.iter().map(|file| file.path).collect();
         for (own, (file, lines)) in view.files.iter().zip(&lines).enumerate() {
             write_file(out, file, lines, (&paths, own))?;
@@ -219,7 +222,9 @@ fn write_file(
     }
     if !lines.hunks.is_empty() {
         let has_numbers = lines.highest().is_some();
-        writeln!(out, "<div class=\"diff{}\">", if has_numbers { "" } else { " bare" })?;
+        let bare = if has_numbers { "" } else { " bare" };
+        let undone = if file.is_undone { " undone" } else { "" };
+        writeln!(out, "<div class=\"diff{bare}{undone}\">")?;
         for hunk in &lines.hunks {
             gap(out, hunk.gap)?;
             let is_folded = lines.is_whole() && hunk.lines.len() > OPEN_LINES + 1;

@@ -18,6 +18,7 @@ use super::lines::OPEN_LINES;
 use super::marks::Emphasis;
 use super::moved;
 use super::moved::moved_words;
+use super::problem::refusal_lines;
 use super::view::ARROW;
 use super::view::Counts;
 use super::view::ELLIPSIS;
@@ -51,16 +52,16 @@ impl Document {
             let details: Vec<String> = view.details.iter().map(|detail| code(detail)).collect();
             writeln!(out, "{}\n", details.join(" \u{b7} "))?;
         }
-        if let Some(message) = view.message {
-            let lines: Vec<String> = message_lines(message, ELLIPSIS)
-                .iter()
-                .map(|line| escape(line, Place::Copied, Charset::Unicode))
-                .collect();
+        let said = match (view.error, view.message) {
+            (Some(error), _) => refusal_lines(error),
+            (None, message) => message.map(|message| message_lines(message, ELLIPSIS)).unwrap_or_default(),
+        };
+        if !said.is_empty() {
+            let lines: Vec<String> =
+                said.iter().map(|line| escape(line, Place::Copied, Charset::Unicode)).collect();
             fence(out, "text", &lines)?;
         }
-        let mut lines: Vec<FileLines<'_>> =
-            view.files.iter().map(|file| FileLines::of(&file.diffs, Emphasis::None)).collect();
-        moved::mark(&mut lines);
+        let lines = moved::lines_of(&view.files, Emphasis::None);
         let paths: Vec<&str> = view.files.iter().map(|file| file.path).collect();
         for (own, (file, lines)) in view.files.iter().zip(&lines).enumerate() {
             write_file(out, file, lines, (&paths, own))?;
@@ -148,7 +149,8 @@ fn write_file(
     if is_folded {
         write!(out, "<details><summary>{count} lines</summary>\n\n")?;
     }
-    fence(out, "diff", &rows)?;
+    // A reader colours the signs of a diff, and what is coloured looks done.
+    fence(out, if file.is_undone { "text" } else { "diff" }, &rows)?;
     if is_folded {
         out.write_all(b"</details>\n\n")?;
     }

@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use super::lines::FileLines;
+use super::marks::Emphasis;
+use super::view::FileView;
 use crate::diff::hunks::Sign;
 
 /// How many letters and digits a block has at least.
@@ -32,8 +34,23 @@ pub(super) struct Moved {
 /// Where a line stands: file, hunk, line.
 type At = (usize, usize, usize);
 
+/// Returns the lines of all files of a card, with the blocks that were moved. What was not done did not move either, and
+/// nothing in it is emphasised.
+pub(super) fn lines_of<'a>(files: &'a [FileView<'a>], emphasis: Emphasis) -> Vec<FileLines<'a>> {
+    let done = |file: &'a FileView<'a>| match file.is_undone {
+        true => FileLines::default(),
+        false => FileLines::of(&file.diffs, emphasis),
+    };
+    let mut lines: Vec<FileLines<'a>> = files.iter().map(done).collect();
+    mark(&mut lines);
+    for (lines, file) in lines.iter_mut().zip(files).filter(|(_, file)| file.is_undone) {
+        *lines = FileLines::of(&file.diffs, Emphasis::None);
+    }
+    lines
+}
+
 /// Marks the blocks that were moved within or between files.
-pub(super) fn mark(files: &mut [FileLines<'_>]) {
+fn mark(files: &mut [FileLines<'_>]) {
     let changed = files.iter().flat_map(FileLines::lines).filter(|line| line.kind != Sign::Context).count();
     if changed > LIMIT_LINES {
         return;

@@ -64,6 +64,7 @@ pub(super) fn outcome_view<'a>(outcome: &'a Outcome, arrow: &str) -> CardView<'a
         tone,
         counts,
         details: outcome.call_id.iter().cloned().chain(undone).collect(),
+        error: None,
         message: None,
         is_refused: !outcome.ok,
         files: outcome.files.iter().map(file).collect(),

@@ -1,5 +1,8 @@
 //! What is wrong, in words: for stderr, and under a file that does not fit.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use super::escape::Cell;
 use super::escape::Place;
 use super::escape::cells;
@@ -10,21 +13,47 @@ use super::row::wrap;
 use super::style::Role;
 use super::style::Style;
 use super::view::message_lines;
+use crate::diff::words::Emphasis;
+use crate::diff::words::emphasis;
 use crate::report::ErrorReport;
 use crate::report::Nearest;
 use crate::report::Problem;
 
+/// The width of an error on a page, which scrolls.
+const PAGE_WIDTH: usize = 100;
+
 /// Returns the rows of an error and all its problems.
 pub(super) fn report_rows(report: &ErrorReport, style: &Style) -> Vec<Row> {
     let mut rows = labelled("error: ", Role::Bad, &report.message, style);
+    rows.extend(detail_rows(report, style));
+    if let Some(hint) = &report.hint {
+        rows.extend(labelled("hint: ", Role::Strong, hint, style));
+    }
+    rows
+}
+
+/// Returns the rows of the error that a card has.
+pub(super) fn refusal_rows(report: &ErrorReport, style: &Style) -> Vec<Row> {
+    let mut rows = indented("  ", &[("", Role::Bad, &report.message)], style);
+    rows.extend(detail_rows(report, style));
+    if let Some(hint) = &report.hint {
+        rows.extend(indented("  ", &[("hint: ", Role::Strong, ""), ("", Role::Plain, hint)], style));
+    }
+    rows
+}
+
+/// Returns the same as lines of text, for a page.
+pub(super) fn refusal_lines(report: &ErrorReport) -> Vec<String> {
+    refusal_rows(report, &Style::plain(PAGE_WIDTH)).iter().map(Row::text).collect()
+}
+
+fn detail_rows(report: &ErrorReport, style: &Style) -> Vec<Row> {
+    let mut rows = Vec::new();
     for problem in &report.problems {
         // With one problem the summary is its message, with the path before it where it lacks one: it is said once.
         let is_said = report.message.ends_with(problem.message.as_str());
         let is_hinted = problem.hint == report.hint;
         rows.extend(problem_rows(problem, !is_said, !is_hinted, style));
-    }
-    if let Some(hint) = &report.hint {
-        rows.extend(labelled("hint: ", Role::Strong, hint, style));
     }
     rows
 }
@@ -81,14 +110,11 @@ fn place(problem: &Problem) -> Option<String> {
 }
 
 fn nearest_rows(nearest: &Nearest, style: &Style) -> Vec<Row> {
-    let expected = visible(&nearest.expected, style);
-    let found = nearest.found.as_deref().map(|found| visible(found, style));
-    let same = found.as_deref().map_or(0, |found| {
-        expected.bytes().zip(found.bytes()).take_while(|(left, right)| left == right).count()
-    });
-    let mut rows = vec![line_row("expected: ", &expected, same, Role::Good, style)];
-    match &found {
-        Some(found) => rows.push(line_row("found:    ", found, same, Role::Bad, style)),
+    let found = nearest.found.as_deref();
+    let (expected_differs, found_differs) = differences(&nearest.expected, found.unwrap_or_default());
+    let mut rows = marked_rows("expected: ", &nearest.expected, &expected_differs, style);
+    match found {
+        Some(found) => rows.extend(marked_rows("found:    ", found, &found_differs, style)),
         None => rows.extend(indented("      ", &[("found:    the end of the file", Role::Dim, "")], style)),
     }
     rows.extend(indented(
@@ -99,36 +125,84 @@ fn nearest_rows(nearest: &Nearest, style: &Style) -> Vec<Row> {
     rows
 }
 
-/// Draws one line with the first difference, after `same` equal bytes, in view.
-fn line_row(label: &str, text: &str, same: usize, role: Role, style: &Style) -> Row {
+/// Returns the byte ranges in which two lines differ; none if they have too little in common.
+///
+/// The expected text may be a part of its line: what only stands around it there is no difference, unless it is blank
+/// or nothing else differs.
+fn differences(expected: &str, found: &str) -> (Emphasis, Emphasis) {
+    let Some((expected_differs, found_differs)) = emphasis(expected, found) else {
+        return Default::default();
+    };
+    let starts_alike = expected_differs.first().is_none_or(|range| range.start > 0);
+    let ends_alike = expected_differs.last().is_none_or(|range| range.end < expected.len());
+    let is_around = |range: &Range<usize>| {
+        let is_outside = (range.start == 0 && starts_alike) || (range.end == found.len() && ends_alike);
+        is_outside && !found[range.clone()].trim().is_empty()
+    };
+    let inside: Emphasis = found_differs.iter().filter(|range| !is_around(range)).cloned().collect();
+    let is_told = !inside.is_empty() || !expected_differs.is_empty();
+    (expected_differs, if is_told { inside } else { found_differs })
+}
+
+/// Draws one line with its differences in view, and a row of carets under them, since colours alone say nothing.
+fn marked_rows(label: &str, text: &str, differs: &[Range<usize>], style: &Style) -> Vec<Row> {
     let mut row = Row::new(style);
     row.push("      ", Role::Plain, style);
     row.push(label, Role::Strong, style);
-    let all = cells(text, Place::Name, style.charset());
-    let first = all.partition_point(|cell| cell.source.end <= same);
-    let focus = Some(first..(first + 1).min(all.len()).max(first));
-    let role_of = |cell: &Cell<'_>| if cell.is_hidden { Role::Hidden } else { role };
-    push_cut(&mut row, &all, role_of, focus, style);
-    row
+    let all = visible_cells(text, differs, style);
+    let is_marked = |cell: &Cell<'_>| differs.iter().any(|range| touches(cell, range));
+    let first = all.iter().position(is_marked);
+    let role_of = |cell: &Cell<'_>| match cell.is_hidden {
+        true => Role::Hidden,
+        false if is_marked(cell) => Role::Caution,
+        false => Role::Plain,
+    };
+    let mut carets = Row::new(style);
+    carets.push(&" ".repeat(style.width.saturating_sub(row.room())), Role::Plain, style);
+    let window = push_cut(&mut row, &all, role_of, first.map(|first| first..first + 1), style);
+    if window.start > 0 {
+        carets.push(&" ".repeat(style.glyphs().ellipsis.chars().count()), Role::Plain, style);
+    }
+    let seen = &all[window];
+    let end = seen.iter().rposition(is_marked).map_or(0, |last| last + 1);
+    for cell in &seen[..end] {
+        carets.push_plain(&if is_marked(cell) { "^" } else { " " }.repeat(cell.columns), Role::Caution);
+    }
+    if end > 0 { vec![row, carets] } else { vec![row] }
 }
 
-/// Shows blanks where they can't be told apart or not be seen: tabs, blanks at both ends, blanks that are not ASCII.
-fn visible(line: &str, style: &Style) -> String {
+fn touches(cell: &Cell<'_>, range: &Range<usize>) -> bool {
+    cell.source.start < range.end && range.start < cell.source.end
+}
+
+/// Shows blanks where they can't be told apart or not be seen: tabs, blanks at both ends and in what differs, blanks that
+/// are not ASCII.
+fn visible_cells<'a>(line: &'a str, differs: &[Range<usize>], style: &Style) -> Vec<Cell<'a>> {
     let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
     let end = line.trim_end_matches([' ', '\t', '\r']).len();
-    let mut shown = String::with_capacity(line.len() + 8);
-    for (at, scalar) in line.char_indices() {
-        match scalar {
-            '\t' => shown.push_str(style.glyphs().tab),
-            ' ' if at < indent || at >= end => shown.push_str(style.glyphs().space),
-            ' ' => shown.push(' '),
-            other if other.is_whitespace() && !other.is_control() && !style.ascii => {
-                shown.push_str(&format!("\u{27e8}U+{:04X}\u{27e9}", u32::from(other)));
+    let mut all = cells(line, Place::Name, style.charset());
+    for cell in &mut all {
+        let shown = match &line[cell.source.clone()] {
+            "\t" => style.glyphs().tab.to_owned(),
+            " " => {
+                let is_shown = cell.source.start < indent
+                    || cell.source.start >= end
+                    || differs.iter().any(|range| touches(cell, range));
+                if !is_shown {
+                    continue;
+                }
+                style.glyphs().space.to_owned()
             }
-            other => shown.push(other),
-        }
+            other if other.trim().is_empty() && !cell.is_hidden && !style.ascii => {
+                other.chars().map(|scalar| format!("\u{27e8}U+{:04X}\u{27e9}", u32::from(scalar))).collect()
+            }
+            _ => continue,
+        };
+        cell.columns = shown.chars().count();
+        cell.text = Cow::Owned(shown);
+        cell.is_hidden = false;
     }
-    shown
+    all
 }
 
 /// Returns a label and a message, which may have several lines.
@@ -170,15 +244,62 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
+    fn visible(line: &str, differs: &[Range<usize>], style: &Style) -> String {
+        visible_cells(line, differs, style).iter().map(|cell| cell.text.as_ref()).collect()
+    }
+
     #[test]
     fn blanks_that_could_be_mistaken_are_shown() {
         let style = Style::plain(80);
         let ascii = Style { ascii: true, ..style };
         assert_eq!(
-            visible("  a b\t\u{a0}c \r", &style),
-            "\u{b7}\u{b7}a b\u{2192}\u{27e8}U+00A0\u{27e9}c\u{b7}\r"
+            visible("  a b\t\u{a0}c \r", &[], &style),
+            "\u{b7}\u{b7}a b\u{2192}\u{27e8}U+00A0\u{27e9}c\u{b7}\u{240d}"
         );
-        assert_eq!(visible(" \ta ", &ascii), ".\\ta.");
+        let differs = 1..3;
+        assert_eq!(visible("a  b c", std::slice::from_ref(&differs), &style), "a\u{b7}\u{b7}b c");
+        assert_eq!(visible(" \ta ", &[], &ascii), ".\\ta.");
+    }
+
+    fn nearest_text(expected: &str, found: &str, width: usize) -> String {
+        let (expected, found) = (expected.to_string(), Some(found.to_string()));
+        let style = Style::plain(width);
+        shown(&nearest_rows(&Nearest { line: 1, expected, found, cause: "c".to_string() }, &style), &style)
+    }
+
+    #[test]
+    fn the_words_that_differ_are_marked() {
+        let rows = [
+            "      expected: \u{b7}\u{b7}\u{b7}\u{b7}let total = compute(a, c);",
+            "                ^^^^                       ^",
+            "      found:    \u{2192}let total = compute(a, b);",
+            "                ^                       ^",
+            "      cause: c",
+            "",
+        ];
+        let text = nearest_text("    let total = compute(a, c);", "\tlet total = compute(a, b);", 80);
+        assert_eq!(text, rows.join("\n"));
+        let text = nearest_text("let x = 1;", "let x = 1;  ", 80);
+        let wanted = [
+            "      expected: let x = 1;",
+            "      found:    let x = 1;\u{b7}\u{b7}",
+            "                          ^^",
+            "      cause: c",
+            "",
+        ];
+        assert_eq!(text, wanted.join("\n"));
+    }
+
+    #[test]
+    fn what_stands_around_a_part_of_a_line_is_no_difference() {
+        let around = |expected: &str, found: &str| {
+            let (_, found_differs) = differences(expected, found);
+            found_differs.into_iter().map(|range| found[range].to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(around("compute(a, c)", "let x = compute(a, b); // all"), ["b"]);
+        assert_eq!(around("value();", "    value();"), ["    "]);
+        assert_eq!(around("value();", "value(); // all"), [" // all"]);
+        assert_eq!(around("fn main() {", "# Change log"), [""; 0]);
     }
 
     #[test]
@@ -193,6 +314,8 @@ mod tests {
         let style = Style::plain(50);
         let text = shown(&nearest_rows(&nearest, &style), &style);
         assert!(text.contains(" old\n") && text.contains(" new\n"), "{text}");
+        let carets: Vec<usize> = text.lines().filter_map(|row| row.find('^')).collect();
+        assert_eq!(carets, [47, 47], "the ends of the rows: {text}");
         let end = Nearest { found: None, ..nearest };
         assert!(shown(&nearest_rows(&end, &style), &style).contains("found:    the end of the file\n"));
     }

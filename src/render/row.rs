@@ -91,6 +91,11 @@ impl Row {
         self
     }
 
+    /// Returns the row's text.
+    pub(super) fn text(&self) -> String {
+        self.runs.iter().map(|(text, _)| text.as_str()).collect()
+    }
+
     /// Writes the row and its newline.
     pub(super) fn write(&self, out: &mut dyn Write, style: &Style) -> io::Result<()> {
         for (text, role) in &self.runs {
@@ -186,13 +191,14 @@ fn row_of(part: &[(Cell<'_>, Role)], indent: usize, style: &Style) -> Row {
 /// Adds the cells of one line of a file, cut to the room that the row has left.
 ///
 /// `focus` are the indices of the cells that have to be seen: they, or at least the first of them, are kept in view.
+/// Returns the indices of those that are.
 pub(super) fn push_cut(
     row: &mut Row,
     line: &[Cell<'_>],
     role_of: impl Fn(&Cell<'_>) -> Role,
     focus: Option<Range<usize>>,
     style: &Style,
-) {
+) -> Range<usize> {
     let room = row.room();
     let window = window(line, room, style.glyphs().ellipsis.chars().count(), focus);
     if window.start > 0 {
@@ -204,6 +210,7 @@ pub(super) fn push_cut(
     if window.end < line.len() {
         row.push(style.glyphs().ellipsis, Role::Dim, style);
     }
+    window
 }
 
 /// Adds one line of a file to a row that has its gutter, and to as many rows under it as the line needs.

@@ -43,7 +43,9 @@ pub(super) fn card(files: Vec<CardFile>, diffs: Vec<FileDiff>) -> Card {
         source,
         files,
         diffs,
+        requested: Vec::new(),
         message: None,
+        error: None,
     }
 }
 

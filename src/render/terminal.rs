@@ -13,6 +13,7 @@ use super::moved;
 use super::outcome::outcome_view;
 use super::problem::labelled;
 use super::problem::problem_rows;
+use super::problem::refusal_rows;
 use super::problem::report_rows;
 use super::row::Prose;
 use super::row::Row;
@@ -90,19 +91,20 @@ fn view_rows(view: &CardView<'_>, style: &Style) -> Vec<Row> {
     };
     let header = Header { title, counts: *counts, word, role, details: details.clone() };
     let mut rows = header.rows(style);
-    if let Some(message) = view.message {
+    if let Some(error) = view.error {
+        rows.extend(refusal_rows(error, style));
+    } else if let Some(message) = view.message {
         let role = if view.is_refused { Role::Bad } else { Role::Dim };
         for line in message_lines(message, style.glyphs().ellipsis) {
             rows.extend(wrap(&Prose::new().with("  ", role).with(line, role), 2, style));
         }
     }
-    let mut lines: Vec<FileLines<'_>> =
-        view.files.iter().map(|file| FileLines::of(&file.diffs, style.emphasis())).collect();
-    moved::mark(&mut lines);
+    let lines = moved::lines_of(&view.files, style.emphasis());
     let paths: Vec<&str> = view.files.iter().map(|file| file.path).collect();
     for (own, (file, lines)) in view.files.iter().zip(&lines).enumerate() {
         rows.extend(heading_rows(file, style));
-        rows.extend(body::rows(lines, (&paths, own), Tint::Changed, style));
+        let tint = if file.is_undone { Tint::None } else { Tint::Changed };
+        rows.extend(body::rows(lines, (&paths, own), tint, style));
     }
     rows
 }
@@ -393,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_has_its_reason_and_no_hunks() {
+    fn what_failed_has_its_reason_and_nothing_looks_done() {
         for (status, word) in [(CardStatus::Failed, "failed"), (CardStatus::Rejected, "rejected")] {
             let mut value = calc();
             (value.status, value.message) = (status, Some("not found:\n  x\u{1b}[2J".to_string()));
@@ -401,6 +403,16 @@ mod tests {
             let expected =
                 format!("\u{25cf} edit src/calc.rs  {word}  turn 4\n  not found:\n    x\u{241b}[2J\n");
             assert_eq!(plain, expected);
+            value.requested = std::mem::take(&mut value.diffs);
+            let plain = card_text(&value, &Style::plain(60));
+            let asked = "  as requested, not applied";
+            assert!(plain.contains(asked) && plain.contains("+ fn add(a: i64) {\n"), "{plain}");
+            let colored = card_text(&value, &Style { color: Color::Ansi16, ..Style::plain(60) });
+            assert!(!colored.contains("[32"), "no green: {colored:?}");
+            value.error = Some(report());
+            let plain = card_text(&value, &Style::plain(60));
+            assert!(plain.contains("\n  2 hunks do not fit\n  hunk 2 stands nowhere\n"), "{plain}");
+            assert!(!plain.contains("not found:"), "the same is not said twice: {plain}");
             let colored = card_text(&value, &Style { color: Color::Ansi16, ..Style::plain(60) });
             assert!(!colored.contains("[32"), "no green: {colored:?}");
         }
@@ -574,7 +586,9 @@ mod tests {
             "  hunk 2 stands nowhere",
             "  --> a.rs:41, hunk 2, patch line 14",
             "      expected: \u{b7}\u{b7}\u{b7}\u{b7}let x = 1;\u{b7}",
+            "                ^^^^          ^",
             "      found:    \u{2192}let x = 1;",
+            "                ^",
             "      cause: blanks, not a tab",
             "  hunk 3 fits 3 places",
             "      fits at lines 3, 18, 40",

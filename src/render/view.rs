@@ -10,6 +10,7 @@ use crate::report::CardStatus;
 use crate::report::Change;
 use crate::report::DiffNote;
 use crate::report::EolName;
+use crate::report::ErrorReport;
 use crate::report::FileDiff;
 use crate::report::Operation;
 use crate::report::Recorded;
@@ -52,6 +53,8 @@ pub(super) struct CardView<'a> {
     pub(super) details: Vec<String>,
     /// The reason of a failure, or what else there is to say.
     pub(super) message: Option<&'a str>,
+    /// The reason with all its problems; it goes before the message, which says the same.
+    pub(super) error: Option<&'a ErrorReport>,
     /// Nothing was changed.
     pub(super) is_refused: bool,
     /// The files.
@@ -69,6 +72,8 @@ pub(super) struct FileView<'a> {
     /// What the hunks can't show, in words.
     pub(super) remarks: Vec<Remark>,
     pub(super) diffs: Vec<&'a FileDiff>,
+    /// The hunks are only what was asked for: nothing of them was done.
+    pub(super) is_undone: bool,
     /// The title names it: it needs no heading of its own.
     pub(super) is_named: bool,
 }
@@ -100,6 +105,7 @@ impl<'a> FileView<'a> {
             word: None,
             remarks: Vec::new(),
             diffs: Vec::new(),
+            is_undone: false,
             is_named: false,
         }
     }
@@ -107,9 +113,12 @@ impl<'a> FileView<'a> {
     /// Adds the remarks that follow from the rest.
     pub(super) fn remarked(mut self, arrow: &str) -> Self {
         if self.is_named
-            && let Some(remark) = operation_remark(self.operation, self.from, arrow, self.path)
+            && let Some(remark) = operation_remark(&self, arrow)
         {
             self.remarks.insert(0, Remark::new(remark));
+        }
+        if self.is_undone {
+            return self;
         }
         for (diff, note) in
             self.diffs.iter().flat_map(|diff| diff.notes.iter().map(move |note| (diff, *note)))
@@ -135,7 +144,7 @@ impl<'a> FileView<'a> {
 
 /// Returns what the card of a call says; `arrow` stands between old and new.
 ///
-/// A failed or rejected call has its reason and no hunks.
+/// A failed or rejected call has its reason, and what it asked for as hunks that were not done.
 pub(super) fn card_view<'a>(card: &'a Card, arrow: &str) -> CardView<'a> {
     let (word, tone) = match (card.status, &card.source.call_id) {
         // A patch or a comparison is no call: there can be no result of it.
@@ -149,7 +158,7 @@ pub(super) fn card_view<'a>(card: &'a Card, arrow: &str) -> CardView<'a> {
     let mut files = Vec::new();
     let mut drawn: HashSet<&str> = HashSet::new();
     let mut diffs_by_path: HashMap<&str, Vec<&FileDiff>> = HashMap::new();
-    for diff in &card.diffs {
+    for diff in if is_refused { &card.requested } else { &card.diffs } {
         diffs_by_path.entry(diff.path.as_str()).or_default().push(diff);
     }
     for file in &card.files {
@@ -174,6 +183,7 @@ pub(super) fn card_view<'a>(card: &'a Card, arrow: &str) -> CardView<'a> {
         counts,
         details: details(card),
         message: card.message.as_deref(),
+        error: card.error.as_ref().filter(|_| is_refused),
         is_refused,
         files,
     }
@@ -241,14 +251,18 @@ pub fn operation_word(operation: Operation) -> &'static str {
     }
 }
 
-fn operation_remark(operation: Operation, from: Option<&str>, arrow: &str, path: &str) -> Option<String> {
-    let from = from.unwrap_or("a path that is not recorded");
-    match operation {
-        Operation::Create => Some("new file".to_string()),
-        Operation::Update => None,
-        Operation::Delete => Some("deleted".to_string()),
-        Operation::Rename => Some(format!("renamed: {from} {arrow} {path}")),
-        Operation::Copy => Some(format!("copied: {from} {arrow} {path}")),
+fn operation_remark(file: &FileView<'_>, arrow: &str) -> Option<String> {
+    let (path, from) = (file.path, file.from.unwrap_or("a path that is not recorded"));
+    match (file.operation, file.is_undone) {
+        (Operation::Update, _) => None,
+        (Operation::Create, false) => Some("new file".to_string()),
+        (Operation::Delete, false) => Some("deleted".to_string()),
+        (Operation::Rename, false) => Some(format!("renamed: {from} {arrow} {path}")),
+        (Operation::Copy, false) => Some(format!("copied: {from} {arrow} {path}")),
+        (Operation::Create, true) => Some("asked for as a new file".to_string()),
+        (Operation::Delete, true) => Some("asked to be deleted".to_string()),
+        (Operation::Rename, true) => Some(format!("asked to be renamed: {from} {arrow} {path}")),
+        (Operation::Copy, true) => Some(format!("asked to be copied: {from} {arrow} {path}")),
     }
 }
 
@@ -267,7 +281,11 @@ fn note_words(note: DiffNote, diff: &FileDiff) -> &'static str {
 fn card_file<'a>(card: &Card, file: &'a CardFile, diffs: Vec<&'a FileDiff>, arrow: &str) -> FileView<'a> {
     let status = file.status.unwrap_or(card.status);
     let mut remarks = Vec::new();
-    if !is_refused(status) {
+    let is_undone = is_refused(status);
+    if is_undone && !diffs.is_empty() {
+        remarks.push(Remark::new(undone_words(card, status, &diffs)));
+    }
+    if !is_undone {
         remarks.extend(file.encoding.as_ref().and_then(|encoding| encoding_remark(encoding, arrow)));
         remarks.extend(file.eol.and_then(|eol| eol_remark(eol, arrow)));
         remarks.extend(file.mode.as_ref().and_then(|mode| mode_remark(mode, file.operation, arrow)));
@@ -284,11 +302,22 @@ fn card_file<'a>(card: &Card, file: &'a CardFile, diffs: Vec<&'a FileDiff>, arro
     }
     FileView {
         from: file.from.as_deref(),
-        counts: if is_refused(status) { (None, None) } else { (file.added, file.removed) },
+        counts: if is_undone { (None, None) } else { (file.added, file.removed) },
         word: file.status.map(status_word),
         remarks,
-        diffs: if is_refused(status) { Vec::new() } else { diffs },
+        diffs,
+        is_undone,
         ..FileView::new(&file.path, file.operation)
+    }
+}
+
+/// Says of hunks that were asked for that they were not done, and whether anybody knows what stands there instead.
+fn undone_words(card: &Card, status: CardStatus, diffs: &[&FileDiff]) -> &'static str {
+    let has_old = diffs.iter().any(|diff| diff.old_text.as_deref().is_some_and(|old| !old.is_empty()));
+    if status == CardStatus::Failed && card.error.is_none() && has_old {
+        "as requested, not applied; the log does not record what the file said"
+    } else {
+        "as requested, not applied"
     }
 }
 

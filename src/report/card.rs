@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::Change;
 use super::EolName;
+use super::ErrorReport;
 use super::FileDiff;
 use super::Operation;
 
@@ -26,9 +27,15 @@ pub struct Card {
     pub files: Vec<CardFile>,
     /// The hunks of all files, in order.
     pub diffs: Vec<FileDiff>,
+    /// The hunks that a failed or rejected call asked for: nothing of them was done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requested: Vec<FileDiff>,
     /// The reason of a failure, or what else the log says of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// The reason of a failure with all its problems, where the log is hunkwise's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorReport>,
 }
 
 /// The name of the card schema.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::report::CardStatus;
+use crate::report::ErrorReport;
 use crate::report::FileDiff;
 use crate::report::Operation;
 use crate::report::RecordFile;
@@ -231,6 +232,8 @@ pub struct CallResult {
     pub operation: Option<Operation>,
     /// The changed files, where the log is hunkwise's own.
     pub files: Vec<RecordFile>,
+    /// What was wrong, where the log is hunkwise's own.
+    pub error: Option<Box<ErrorReport>>,
 }
 
 impl CallResult {
@@ -246,6 +249,7 @@ impl CallResult {
             diffs: Vec::new(),
             operation: None,
             files: Vec::new(),
+            error: None,
         }
     }
 }

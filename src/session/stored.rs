@@ -86,19 +86,35 @@ pub fn draw(format: &str, mut call: Call, result: Option<CallResult>) -> Drawn {
     let status = status_of(&call, result.as_ref());
     let message = message_of(status, &call, result.as_ref(), notes);
     let source = source_of(format, &call, result.as_ref());
-    let picture = match status {
-        CardStatus::Failed | CardStatus::Rejected => only_named(requested),
-        CardStatus::Applied | CardStatus::Partial | CardStatus::Held => match result {
-            Some(result) => applied(requested, result),
-            None => requested.picture,
-        },
-        CardStatus::Unknown => requested.picture,
+    let mut error = None;
+    let Picture { files, diffs } = match (status, result) {
+        (CardStatus::Failed | CardStatus::Rejected, result) => {
+            error = result.and_then(|result| result.error).map(|error| *error);
+            requested.picture
+        }
+        (CardStatus::Applied | CardStatus::Partial | CardStatus::Held, Some(result)) => {
+            applied(requested, result)
+        }
+        (CardStatus::Applied | CardStatus::Partial | CardStatus::Held | CardStatus::Unknown, _) => {
+            requested.picture
+        }
     };
-    let Picture { files, diffs } = picture;
     let title = title_of(&call.tool, &files);
-    let (schema, card) = (CardSchema::V1, CardKind::Diff);
-    let card = Card { schema, card, title, status, source, files, diffs, message };
-    Drawn { card: Some(card), replaced, told: Vec::new() }
+    let (schema, kind) = (CardSchema::V1, CardKind::Diff);
+    let card = Card {
+        schema,
+        card: kind,
+        title,
+        status,
+        source,
+        files,
+        diffs,
+        requested: Vec::new(),
+        message,
+        error,
+    };
+    let is_done = !matches!(status, CardStatus::Failed | CardStatus::Rejected);
+    Drawn { card: Some(if is_done { card } else { undone(card) }), replaced, told: Vec::new() }
 }
 
 /// Tells whether the result holds the change itself.
@@ -155,10 +171,11 @@ fn title_of(tool: &str, files: &[CardFile]) -> String {
     }
 }
 
-/// A change that did not happen: the files are named, nothing is drawn.
-fn only_named(requested: Requested) -> Picture {
+/// A change that did not happen: the files are named, and its hunks are kept apart from those that are in files.
+fn undone(card: Card) -> Card {
     let name = |file| CardFile { added: None, removed: None, recorded: Recorded::Path, ..file };
-    Picture { files: requested.picture.files.into_iter().map(name).collect(), diffs: Vec::new() }
+    let files = card.files.into_iter().map(name).collect();
+    Card { files, diffs: Vec::new(), requested: card.diffs, ..card }
 }
 
 fn applied(mut requested: Requested, result: CallResult) -> Picture {
@@ -256,8 +273,11 @@ fn line_count(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Code;
     use crate::report::DiffNote;
     use crate::report::EolName;
+    use crate::report::ErrorReport;
+    use crate::report::Problem;
     use crate::session::event::Place;
     use crate::session::event::Request;
 
@@ -317,7 +337,9 @@ mod tests {
             },
             files: vec![named("a.txt", 2), named("b.txt", 1)],
             diffs,
+            requested: Vec::new(),
             message: None,
+            error: None,
         };
         assert_eq!(card, wanted);
     }
@@ -367,13 +389,30 @@ mod tests {
     }
 
     #[test]
-    fn failure_draws_nothing() {
+    fn failure_keeps_what_was_asked_apart() {
         let recorded = vec![hunk("a.txt", "red", "blue")];
         let result = CallResult { diffs: recorded, ..result(CardStatus::Failed, "Error: not found") };
         let card = card(call("edit", EDIT), Some(result));
         let file = CardFile { recorded: Recorded::Path, ..file_named("a.txt", Operation::Update) };
         assert_eq!((card.status, card.message.as_deref()), (CardStatus::Failed, Some("Error: not found")));
         assert_eq!((card.files, card.diffs), (vec![file], Vec::new()));
+        assert_eq!((card.requested, card.error), (vec![hunk("a.txt", "red", "blue")], None));
+    }
+
+    #[test]
+    fn a_failure_of_our_own_keeps_its_problems() {
+        let report = ErrorReport {
+            code: Code::HunkNotFound,
+            message: "not there".to_owned(),
+            hint: None,
+            problems: vec![Problem::new(Code::HunkNotFound, "not there")],
+        };
+        let told = |status| {
+            let error = Some(Box::new(report.clone()));
+            card(call("edit", EDIT), Some(CallResult { error, ..result(status, "Error: not there") })).error
+        };
+        assert_eq!(told(CardStatus::Failed), Some(report.clone()));
+        assert_eq!(told(CardStatus::Applied), None);
     }
 
     #[test]

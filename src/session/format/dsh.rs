@@ -74,6 +74,9 @@ const OPEN_NESTED_CAP: usize = 1 << 16;
 /// The code of the result that a repair after a crash puts in for a call that may have run.
 const OUTCOME_UNKNOWN: &str = "TOOL_OUTCOME_UNKNOWN";
 
+/// The name of an error whose other fields are an [`ErrorReport`].
+const ERROR_NAME: &str = "HunkwiseError";
+
 /// Which rows of a forked session's log were copied from its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Inherited {
@@ -519,8 +522,10 @@ struct Block<'a> {
 }
 
 #[derive(Deserialize)]
-struct ErrorRow {
+struct ErrorRow<'a> {
     code: Option<String>,
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
@@ -642,9 +647,10 @@ fn result(data: ResultData<'_>, place: impl Fn(Option<&RawValue>) -> Place) -> O
     let message = text_of(block.content);
     let meta: MetaRow<'_> = data.meta.and_then(|meta| object(meta.get()).ok()).unwrap_or_default();
     let diffs = diffs_of(meta.diffs);
-    let error_code = lenient::<ErrorRow>(data.error).and_then(|error| error.code);
+    let error = lenient::<ErrorRow<'_>>(data.error);
+    let is_own = error.as_ref().is_some_and(|error| error.name.as_deref() == Some(ERROR_NAME));
     let status = match block.is_error {
-        _ if error_code.as_deref() == Some(OUTCOME_UNKNOWN) => CardStatus::Unknown,
+        _ if error.is_some_and(|error| error.code.as_deref() == Some(OUTCOME_UNKNOWN)) => CardStatus::Unknown,
         Some(true) => CardStatus::Failed,
         None if data.error.is_some() => CardStatus::Failed,
         Some(false) => CardStatus::Applied,
@@ -658,8 +664,10 @@ fn result(data: ResultData<'_>, place: impl Fn(Option<&RawValue>) -> Place) -> O
         Some("update") => Some(Operation::Update),
         _ => message.as_deref().and_then(operation_told),
     };
+    // One with a code that a later version added is told by its text.
+    let error = data.error.filter(|_| is_own).and_then(|error| lenient(Some(error)));
     let told = CallResult::new(call_id, place(data.turn), status);
-    Some(CallEvent::Result(Box::new(CallResult { message, diffs, operation, files, ..told })))
+    Some(CallEvent::Result(Box::new(CallResult { message, diffs, operation, files, error, ..told })))
 }
 
 /// Returns what a write's answer says it did: a line of its own says so, and a path is never a line of its own.
@@ -781,7 +789,7 @@ fn open_event(line: &mut Vec<u8>, kind: &str, stamp: EventStamp) {
 
 /// Appends the error: the report, with the `name` that readers of such logs look for in front.
 fn error_into(line: &mut Vec<u8>, error: &ErrorReport) {
-    line.extend_from_slice(b"{\"name\":\"HunkwiseError\",");
+    line.extend_from_slice(format!("{{\"name\":\"{ERROR_NAME}\",").as_bytes());
     let mut report = Vec::new();
     json_into(&mut report, error);
     // A report is an object with at least its code: what follows its brace continues this one.
