@@ -1,6 +1,6 @@
-//! The examples of the README run word for word and print what it says.
+//! The examples of the README and of `docs/ERRORS.md` run word for word and print what stands there.
 //!
-//! Every `console` block is run, in order, in one shell, in a folder that holds a copy of `demo/`. `[..]` stands for
+//! Every `console` block of a page is run, in order, in one shell, in a folder that holds a copy of `demo/`. `[..]` stands for
 //! any text. Output that is JSON is compared as JSON, since the README lays it out for reading, and must be valid by
 //! the schema that it names.
 
@@ -8,6 +8,7 @@
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test runs a shell and reads files")]
 
 use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
@@ -17,22 +18,22 @@ const MARK: &str = "\u{1}";
 /// The command that writes the outputs anew; `[..]` and the layout of JSON must then be put back by hand.
 const UPDATE: &str = "HUNKWISE_UPDATE=1 cargo test --test readme";
 
-/// A command of the README with the output below it.
+/// A command of a page with the output below it.
 struct Example {
     command: String,
     output: String,
 }
 
-/// A piece of the README: what is copied as it is, or an example.
+/// A piece of a page: what is copied as it is, or an example.
 enum Piece {
     Text(String),
     Example(Example),
 }
 
-fn pieces(readme: &str) -> Vec<Piece> {
+fn pieces(page: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut is_console = false;
-    for line in readme.lines() {
+    for line in page.lines() {
         if line.starts_with("```") {
             is_console = line == "```console";
         }
@@ -111,10 +112,15 @@ fn validate(document: &Value) {
     assert!(errors.is_empty(), "{document} is not valid by schema {name}: {errors:?}");
 }
 
-#[test]
-fn examples_run_word_for_word() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let pieces = pieces(&std::fs::read_to_string(&path).unwrap());
+fn page(name: &str) -> (PathBuf, String) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    let text = std::fs::read_to_string(&path).unwrap();
+    (path, text)
+}
+
+fn check_examples(name: &str) {
+    let (path, text) = page(name);
+    let pieces = pieces(&text);
     let examples: Vec<&Example> = pieces
         .iter()
         .filter_map(|piece| match piece {
@@ -135,24 +141,58 @@ fn examples_run_word_for_word() {
         let Example { command, output } = example;
         assert!(
             is_same(output, printed),
-            "$ {command}\nprints\n{printed}\nbut the README says\n{output}\nupdate with: {UPDATE}"
+            "$ {command}\nprints\n{printed}\nbut {name} says\n{output}\nupdate with: {UPDATE}"
         );
     }
 }
 
-/// Returns the README with what the commands print.
+#[test]
+fn examples_of_the_readme_run_word_for_word() {
+    check_examples("README.md");
+}
+
+#[test]
+fn examples_of_errors_run_word_for_word() {
+    check_examples("docs/ERRORS.md");
+}
+
+#[test]
+fn every_code_has_its_entry() {
+    let (_, text) = page("docs/ERRORS.md");
+    let (_, schema) = page("schemas/error.json");
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let codes: Vec<&str> = schema["$defs"]["Code"]["oneOf"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["const"].as_str().unwrap())
+        .collect();
+    assert!(codes.contains(&"hunk-not-found") && codes.len() > 10, "{codes:?}");
+    let sections: Vec<&str> = text.split("\n## ").skip(1).collect();
+    for code in &codes {
+        let section = sections.iter().find(|section| section.lines().next() == Some(*code));
+        let section = section.unwrap_or_else(|| panic!("{code} has no entry"));
+        // What the examples say is checked where they run; that of a code without a command, where its text is made.
+        let has_both = section.contains("\nerror: ") && section.contains(&format!("\"code\": \"{code}\""));
+        assert!(has_both, "{code} has no example of its message for a person and in JSON");
+        assert!(text.contains(&format!("[{code}](#{code})")), "{code} is in no row of the exit statuses");
+    }
+    assert_eq!(sections.len(), codes.len(), "a section is of no code");
+}
+
+/// Returns a page with what the commands print.
 fn updated(pieces: &[Piece], printed: &[String]) -> String {
     let mut printed = printed.iter();
-    let mut readme = String::new();
+    let mut page = String::new();
     for piece in pieces {
         match piece {
-            Piece::Text(text) => readme.push_str(text),
+            Piece::Text(text) => page.push_str(text),
             Piece::Example(Example { command, output }) => {
                 let now = printed.next().unwrap();
-                readme.push_str(&format!("$ {command}\n"));
-                readme.push_str(if is_same(output, now) { output } else { now });
+                page.push_str(&format!("$ {command}\n"));
+                page.push_str(if is_same(output, now) { output } else { now });
             }
         }
     }
-    readme
+    page
 }

@@ -192,7 +192,7 @@ fn a_change_from_outside_is_told_as_such() {
     edited(&place, &[("5", "five")]);
     fs::write(place.root().join("f"), FILE.replace('5', "V")).expect("a file is written");
     let said = run(&place, "undo log.jsonl", b"").exits(1);
-    assert!(has(&said, "not by a call of this log"), "{said:?}");
+    assert!(has(&said, "not changed by a call of this log"), "{said:?}");
     assert!(said.stderr.contains('V') && said.stderr.contains("five"), "{said:?}");
     fs::remove_file(place.root().join("f")).expect("it was there");
     run(&place, "undo log.jsonl", b"").exits(1);

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use crate::disk::reason;
 use crate::report::Code;
 use crate::report::ErrorDocument;
 use crate::report::ErrorReport;
@@ -63,11 +64,31 @@ pub fn document(fail: &Fail) -> ErrorDocument {
     ErrorDocument { schema: ErrorSchema::V1, ok: false, error: (*fail.report).clone() }
 }
 
-/// Says what the system says, without its error number.
-pub fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.find(" (os error") {
-        Some(cut) => text[..cut].to_lowercase(),
-        None => text,
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::CommitError;
+    use crate::render::style::Style;
+    use crate::render::terminal;
+
+    /// The page on errors; what commands print there is checked by running them.
+    const PAGE: &str = include_str!("../../docs/ERRORS.md");
+
+    fn check(error: &CommitError) {
+        let fail = Fail::new(error.problem());
+        let mut out = Vec::new();
+        terminal::error(&mut out, &fail.report, &Style::plain(80)).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(PAGE.contains(&format!("```text\n{text}```")), "{text}");
+        let blocks = PAGE.split("```json\n").skip(1).filter_map(|block| block.split("```").next());
+        let problems: Vec<Problem> = blocks.map(|block| serde_json::from_str(block).unwrap()).collect();
+        assert!(problems.contains(&error.problem()), "{}", serde_json::to_string(&error.problem()).unwrap());
+    }
+
+    #[test]
+    fn errors_that_no_command_makes_at_will_are_told_as_they_are_printed() {
+        let source = io::Error::from_raw_os_error(rustix::io::Errno::PERM.raw_os_error());
+        check(&CommitError::Owner { path: "hats.txt".into(), source });
+        check(&CommitError::Interrupted);
     }
 }

@@ -10,6 +10,7 @@ use std::path::Path;
 use crate::disk::log::LogError;
 use crate::disk::log::LogFile;
 use crate::disk::log::LogState;
+use crate::disk::reason;
 use crate::disk::root::Root;
 use crate::plan::Stamp;
 use crate::plan::outcome;
@@ -29,7 +30,6 @@ use crate::text::PathText;
 use super::change::Recording;
 use super::change::model_text;
 use super::change::now_ms;
-use super::fail;
 use super::fail::Fail;
 
 /// How many lines from the end are looked at for the last turn; other writers' lines need not have one.
@@ -229,7 +229,7 @@ fn now(stamp: EventStamp) -> EventStamp {
 
 fn log_problem(error: &LogError) -> Problem {
     let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
-    let source = source.map(|source| format!(": {}", fail::reason(source))).unwrap_or_default();
+    let source = source.map(|source| format!(": {}", reason(source))).unwrap_or_default();
     Problem::new(Code::Io, format!("{error}{source}"))
 }
 

@@ -298,8 +298,10 @@ impl Undo<'_> {
             (Some(later), _) => Some(later),
             (None, Some(cwd)) => Some(format!("the log was begun in {cwd}: is --root right?")),
             (None, None) if problem.code == Code::Stale => Some(match history.unanswered.last() {
-                Some(last) => format!("not by a call with a result in this log; perhaps by {last}"),
-                None => "not by a call of this log".to_owned(),
+                Some(last) => {
+                    format!("it was not changed by a call with a result in this log; perhaps by {last}")
+                }
+                None => "it was not changed by a call of this log".to_owned(),
             }),
             (None, None) => None,
         };

@@ -43,7 +43,7 @@ pub enum CommitError {
         path: PathText,
     },
     /// Owner, group, mode or extended attributes can't be carried over.
-    #[error("`{}` can't be replaced with its owner and attributes kept: {source}", path.shown())]
+    #[error("`{}` can't be replaced with its owner and attributes kept: {}", path.shown(), reason(source))]
     Owner {
         /// The file.
         path: PathText,
@@ -61,7 +61,7 @@ pub enum CommitError {
     #[error("interrupted before anything was written")]
     Interrupted,
     /// The system refuses.
-    #[error("cannot {doing} `{}`: {source}", path.shown())]
+    #[error("cannot {doing} `{}`: {}", path.shown(), reason(source))]
     Io {
         /// The file.
         path: PathText,
@@ -144,7 +144,9 @@ impl CommitError {
             CommitError::Journal(_) => {
                 (Code::Io, None, Some("HUNKWISE_STATE_DIR names a folder for it that can be written"))
             }
-            CommitError::Interrupted => (Code::Interrupted, None, None),
+            CommitError::Interrupted => {
+                (Code::Interrupted, None, Some("the files are as they were: run it again"))
+            }
             CommitError::Io { path, .. } => (Code::Io, Some(path), None),
             CommitError::NotUndone { strays, .. } => {
                 (Code::Io, strays.first().map(|(path, _)| path), Some("move these files back by hand"))
@@ -164,5 +166,14 @@ pub(crate) fn system_error(path: &PathText, doing: Doing) -> impl FnOnce(io::Err
         io::ErrorKind::AlreadyExists => CommitError::Exists { path },
         io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory => CommitError::NotAFile { path },
         _ => CommitError::Io { path, doing, source },
+    }
+}
+
+/// Says what the system says, without its error number.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(cut) => text[..cut].to_lowercase(),
+        None => text,
     }
 }

@@ -34,6 +34,7 @@ use rustix::fs::Mode;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use super::error::reason;
 use super::folder::Folders;
 use super::folder::Moment;
 use super::folder::Rig;
@@ -115,8 +116,8 @@ pub enum JournalError {
     },
     /// What an earlier run has left can't be finished or taken back now.
     #[error(
-        "an interrupted run has left files half written, and that can't be made good: {source} \
-         (its journal is {})", journal.display()
+        "an interrupted run has left files half written, and that can't be made good: {} \
+         (its journal is {})", reason(source), journal.display()
     )]
     Recovery {
         /// The journal.
@@ -126,7 +127,7 @@ pub enum JournalError {
         source: io::Error,
     },
     /// The journal can't be written.
-    #[error("cannot write the journal {}: {source}", path.display())]
+    #[error("cannot write the journal {}: {}", path.display(), reason(source))]
     Io {
         /// The journal, or the folder for it.
         path: PathBuf,

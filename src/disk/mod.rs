@@ -35,6 +35,7 @@ pub use commit::Prepared;
 pub use commit::commit;
 pub use error::CommitError;
 pub use error::Doing;
+pub use error::reason;
 pub use intent::LogEntry;
 pub use journal::Journal;
 pub use journal::JournalError;

@@ -39,6 +39,7 @@ use crate::report::Problem;
 use crate::text::Document;
 use crate::text::PathText;
 
+use super::error::reason;
 use super::folder::Folders;
 use super::folder::Place;
 use super::folder::Rig;
@@ -253,11 +254,12 @@ impl Root {
                 ),
             )
             .with_hint("name the file itself"),
-            Astray::Loop => Problem::new(Code::NotAFile, format!("`{shown}` is a loop of links")),
+            Astray::Loop => Problem::new(Code::NotAFile, format!("`{shown}` is a loop of links"))
+                .with_hint("name the file itself"),
             Astray::UnderFile(place) => {
                 let place = self.relative(place);
                 let message = format!("`{shown}` lies under `{}`, which is not a folder", place.shown());
-                Problem::new(Code::NotAFile, message)
+                Problem::new(Code::NotAFile, message).with_hint("name a path that goes through folders only")
             }
             Astray::Unreadable(errno) => unreadable(path, &io::Error::from(*errno)),
         }
@@ -679,7 +681,7 @@ fn is_protected_name(name: &[u8]) -> bool {
 }
 
 fn unreadable(path: &PathText, error: &io::Error) -> Problem {
-    Problem::new(Code::Io, format!("cannot read `{}`: {error}", path.shown()))
+    Problem::new(Code::Io, format!("cannot read `{}`: {}", path.shown(), reason(error)))
 }
 
 /// Returns how a folder is opened: where it can be, only as a place, so that it need not be readable.

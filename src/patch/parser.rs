@@ -170,7 +170,8 @@ fn without_dialect(problem: Problem) -> Problem {
     }
     let message = "no patch found: there is no line '*** Begin Patch', no 'diff --git', no '--- ' line with a '+++ ' \
                    line after it and no '<<<<<<< SEARCH'";
-    Problem { message: message.to_owned(), ..problem }
+    let problem = Problem { message: message.to_owned(), ..problem };
+    problem.with_hint("send the patch itself, from the first line of one of these forms to its end")
 }
 
 impl Parser {

@@ -25,7 +25,7 @@ const QUOTE_CAP_CHARS: usize = 300;
 /// Returns the nearest place of a hunk's old side.
 pub fn nearest_hunk(document: &Document, shape: &Shape<'_>, vote: Option<Votes>) -> Option<Nearest> {
     let lines: Vec<&[u8]> = shape.old.iter().map(|line| line.text).collect();
-    nearest(document, &lines, vote, |file, patch| fold::line_rung(file, patch).is_some())
+    nearest(document, &lines, vote, Wanted::Lines, |file, patch| fold::line_rung(file, patch).is_some())
 }
 
 /// Returns the nearest place of an edit's old text (LF line ends).
@@ -36,13 +36,50 @@ pub fn nearest_text(document: &Document, old: &[u8]) -> Option<Nearest> {
     }
     let mut table = LineTable::wanting(lines.iter().copied());
     table.fill(document.bytes(), document.text_start());
-    nearest(document, &lines, votes(lines.iter().copied(), &table), |file, patch| file == patch)
+    let vote = votes(lines.iter().copied(), &table);
+    nearest(document, &lines, vote, Wanted::Text, |file, patch| file == patch)
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// Whole lines.
+    Lines,
+    /// A text, which may begin and end inside of a line.
+    Text,
+}
+
+impl Wanted {
+    /// Returns how much of its line one line of what is looked for is.
+    fn extent(self, index: usize, count: usize) -> Extent {
+        let is_end = index == 0 || index + 1 == count;
+        if self == Wanted::Text && is_end { Extent::Part } else { Extent::Line }
+    }
+}
+
+/// How much of a line of the file is expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it.
+    Line,
+    /// All of it, or a part.
+    Part,
+}
+
+impl Extent {
+    fn holds(self, line: &[u8], expected: &[u8]) -> bool {
+        match self {
+            Extent::Line => line == expected,
+            Extent::Part => !expected.is_empty() && memmem::find(line, expected).is_some(),
+        }
+    }
 }
 
 fn nearest(
     document: &Document,
     lines: &[&[u8]],
     vote: Option<Votes>,
+    wanted: Wanted,
     is_equal: impl Fn(&[u8], &[u8]) -> bool,
 ) -> Option<Nearest> {
     let bytes = document.bytes();
@@ -72,8 +109,10 @@ fn nearest(
         line: super::locate::line_index_at(document, at) + 1,
         expected: quoted(lines[first]),
         found: found.map(quoted),
-        cause: found
-            .map_or_else(|| past_the_end(document, first < old_index), |found| cause(lines[first], found)),
+        cause: match found {
+            Some(found) => cause(lines[first], found, wanted.extent(first, lines.len())),
+            None => past_the_end(document, first < old_index),
+        },
     })
 }
 
@@ -119,7 +158,7 @@ fn loosely_equal(document: &Document, old: &[u8], lines: &[&[u8]]) -> Option<Nea
                 line: first_line + index + 1,
                 expected: quoted(wanted),
                 found: Some(quoted(found)),
-                cause: cause(wanted, found),
+                cause: cause(wanted, found, Wanted::Text.extent(index, lines.len())),
             });
         }
     }
@@ -164,12 +203,13 @@ fn by_words(document: &Document, lines: &[&[u8]]) -> Option<(usize, usize)> {
     Some((index, best.1.0))
 }
 
-/// Says in words how a line of the file differs from what was expected of it (or of a part of it).
-pub fn cause(expected: &[u8], found: &[u8]) -> String {
+/// Says in words how a line of the file differs from what was expected of it.
+pub fn cause(expected: &[u8], found: &[u8], extent: Extent) -> String {
     if expected == found {
         return "the line ending or final newline differs".to_owned();
     }
-    if fold::trim_end(found).ends_with(fold::trim_end(expected)) {
+    let (found_text, expected_text) = (fold::trim_end(found), fold::trim_end(expected));
+    if found_text == expected_text || (extent == Extent::Part && found_text.ends_with(expected_text)) {
         let blanks = |line: &[u8]| line.len() - fold::trim_end(line).len();
         if blanks(found) != blanks(expected) {
             return format!(
@@ -179,19 +219,20 @@ pub fn cause(expected: &[u8], found: &[u8]) -> String {
             );
         }
     }
-    if contains(&without_blanks(found), &without_blanks(expected)) {
+    if extent.holds(&without_blanks(found), &without_blanks(expected)) {
         return blanks_cause(expected, found);
     }
     let (folded_found, folded_expected) = (fold::fold(found), fold::fold(expected));
-    if contains(&without_blanks(&folded_found), &without_blanks(&folded_expected)) {
+    if extent.holds(&without_blanks(&folded_found), &without_blanks(&folded_expected)) {
         return lookalike_cause(expected, found);
     }
-    if contains(&found.to_ascii_lowercase(), &expected.to_ascii_lowercase()) {
+    if extent.holds(&found.to_ascii_lowercase(), &expected.to_ascii_lowercase()) {
         return "upper and lower case differ".to_owned();
     }
     let (expected_indent, found_indent) = (fold::split_indent(expected).0, fold::split_indent(found).0);
     // A text without an indentation may begin anywhere in its line.
-    if !expected_indent.is_empty() && expected_indent != found_indent {
+    let has_indent = extent == Extent::Line || !expected_indent.is_empty();
+    if has_indent && expected_indent != found_indent {
         return format!(
             "the indentation differs (the file has {}, the patch {}), and so does the text",
             blanks_name(found_indent),
@@ -201,10 +242,6 @@ pub fn cause(expected: &[u8], found: &[u8]) -> String {
     let (found, expected) = (String::from_utf8_lossy(found), String::from_utf8_lossy(expected));
     let same = found.chars().zip(expected.chars()).take_while(|(one, other)| one == other).count();
     format!("the text differs from column {} on", same + 1)
-}
-
-fn contains(line: &[u8], part: &[u8]) -> bool {
-    !part.is_empty() && memmem::find(line, part).is_some()
 }
 
 fn without_blanks(line: &[u8]) -> Vec<u8> {
@@ -322,8 +359,21 @@ mod tests {
             ),
         ];
         for (expected, found, words) in cases {
-            assert_eq!(cause(expected.as_bytes(), found.as_bytes()), words, "{expected:?} {found:?}");
+            assert_eq!(
+                cause(expected.as_bytes(), found.as_bytes(), Extent::Part),
+                words,
+                "{expected:?} {found:?}"
+            );
         }
+    }
+
+    #[test]
+    fn a_whole_line_is_not_found_in_another() {
+        let told = |extent| cause(b"four", "three\u{a0}four".as_bytes(), extent);
+        assert_eq!(told(Extent::Part), "blanks inside the line differ");
+        assert_eq!(told(Extent::Line), "the text differs from column 1 on");
+        let told = |extent| cause(b"four", b"  fours", extent);
+        assert!(told(Extent::Line).starts_with("the indentation differs"));
     }
 
     /// Checks the nearest place of an edit's old text: line, found line, a word of the cause.

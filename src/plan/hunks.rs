@@ -657,6 +657,7 @@ fn replaced(file: &Document, request: &Replace) -> Result<Splices, Problem> {
             return Err(Problem {
                 candidates: lines.into_iter().map(|line| Candidate { line }).collect(),
                 ..Problem::new(Code::CountDiffers, message)
+                    .with_hint("look at these places, then expect their count, or take more of the text around those that are meant")
             });
         }
         ReplaceCount::One | ReplaceCount::All | ReplaceCount::Exactly(_) => {}

@@ -547,9 +547,12 @@ impl Planner {
             return Ok(());
         }
         let message = match found {
-            Some(_) => {
-                format!("{} is not the file that the request expects: its SHA-256 differs", edit.path.shown())
-            }
+            Some(found) => format!(
+                "{} is not the file that the request expects: its SHA-256 is {}, not {}",
+                edit.path.shown(),
+                short_hash(&found),
+                short_hash(&expected)
+            ),
             None => format!(
                 "{} does not exist, but the request expects a file with a certain SHA-256",
                 edit.path.shown()
@@ -650,7 +653,8 @@ impl Planner {
                     path.shown(),
                     other.real.shown()
                 );
-                Err(Problem::new(Code::NotAFile, message))
+                Err(Problem::new(Code::NotAFile, message)
+                    .with_hint("name a file that is not one of its folders"))
             }
             None => Ok(()),
         }
@@ -1150,8 +1154,14 @@ fn file_exists(path: &PathText, is_equal: bool) -> Problem {
         .with_path(path.shown())
 }
 
+/// Returns so much of a hash as tells it from another one.
+fn short_hash(hash: &[u8]) -> String {
+    hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn not_a_file(path: &PathText, kind: &str) -> Problem {
     Problem::new(Code::NotAFile, format!("{} is not a regular file but a {kind}", path.shown()))
+        .with_hint("name a file")
         .with_path(path.shown())
 }
 

@@ -359,6 +359,7 @@ fn not_recorded(path: &PathText, reason: NoUndo) -> Problem {
         NoUndo::Link => "a symbolic link stood there, which the log does not hold",
     };
     Problem::new(Code::NotRecorded, format!("{} can't be taken back: {why}", path.shown()))
+        .with_hint("take it back by hand, or from version control")
 }
 
 /// Takes the recorded hunks of a file back where later changes lie elsewhere.
