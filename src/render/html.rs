@@ -16,6 +16,7 @@ use super::escape::Charset;
 use super::escape::Place;
 use super::escape::each_cell;
 use super::escape::is_hidden;
+use super::explain;
 use super::index::Index;
 use super::index::plural;
 use super::lines::FileLines;
@@ -26,7 +27,6 @@ use super::marks::Emphasis;
 use super::moved;
 use super::moved::moved_words;
 use super::patch::SessionPatch;
-use super::problem::refusal_lines;
 use super::view::ARROW;
 use super::view::Counts;
 use super::view::ELLIPSIS;
@@ -100,7 +100,7 @@ impl Page {
             out.write_all(b"</p>\n")?;
         }
         let said = match (view.error, view.message) {
-            (Some(error), _) => refusal_lines(error),
+            (Some(error), _) => explain::text_lines(&explain::refusal(error)),
             (None, message) => message.map(|message| message_lines(message, ELLIPSIS)).unwrap_or_default(),
         };
         if !said.is_empty() {

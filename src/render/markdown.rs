@@ -9,6 +9,7 @@ use std::io::Write;
 use super::escape::Charset;
 use super::escape::Place;
 use super::escape::escape;
+use super::explain;
 use super::index::Index;
 use super::index::plural;
 use super::lines::FileLines;
@@ -18,7 +19,6 @@ use super::lines::OPEN_LINES;
 use super::marks::Emphasis;
 use super::moved;
 use super::moved::moved_words;
-use super::problem::refusal_lines;
 use super::view::ARROW;
 use super::view::Counts;
 use super::view::ELLIPSIS;
@@ -53,7 +53,7 @@ impl Document {
             writeln!(out, "{}\n", details.join(" \u{b7} "))?;
         }
         let said = match (view.error, view.message) {
-            (Some(error), _) => refusal_lines(error),
+            (Some(error), _) => explain::text_lines(&explain::refusal(error)),
             (None, message) => message.map(|message| message_lines(message, ELLIPSIS)).unwrap_or_default(),
         };
         if !said.is_empty() {

@@ -8,6 +8,7 @@ pub mod acp;
 mod body;
 pub mod codex;
 pub mod escape;
+mod explain;
 pub mod file_patch;
 mod git_binary;
 mod git_header;

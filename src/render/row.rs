@@ -91,11 +91,6 @@ impl Row {
         self
     }
 
-    /// Returns the row's text.
-    pub(super) fn text(&self) -> String {
-        self.runs.iter().map(|(text, _)| text.as_str()).collect()
-    }
-
     /// Writes the row and its newline.
     pub(super) fn write(&self, out: &mut dyn Write, style: &Style) -> io::Result<()> {
         for (text, role) in &self.runs {

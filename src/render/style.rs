@@ -101,8 +101,6 @@ pub(super) struct Glyphs {
     pub(super) ellipsis: &'static str,
     pub(super) arrow: &'static str,
     pub(super) dot: &'static str,
-    pub(super) space: &'static str,
-    pub(super) tab: &'static str,
 }
 
 static UNICODE: Glyphs = Glyphs {
@@ -112,8 +110,6 @@ static UNICODE: Glyphs = Glyphs {
     ellipsis: "\u{2026}",
     arrow: "\u{2192}",
     dot: "\u{b7}",
-    space: "\u{b7}",
-    tab: "\u{2192}",
 };
 
 static ASCII: Glyphs = Glyphs {
@@ -123,8 +119,6 @@ static ASCII: Glyphs = Glyphs {
     ellipsis: "...",
     arrow: "->",
     dot: "-",
-    space: ".",
-    tab: "\\t",
 };
 
 /// What a piece of a row is.

@@ -224,7 +224,7 @@ fn preview_rows(call_id: Option<&str>, files: &[PreviewFile], style: &Style) -> 
         .remarked(style.glyphs().arrow);
         let tint = if is_bad { Tint::None } else { Tint::Changed };
         rows.extend(heading_rows(&view, style));
-        rows.extend(file.problem.iter().flat_map(|problem| problem_rows(problem, true, true, style)));
+        rows.extend(file.problem.iter().flat_map(|problem| problem_rows(problem, style)));
         rows.extend(body::rows(&FileLines::of(&view.diffs, style.emphasis()), (&[], 0), tint, style));
     }
     rows
