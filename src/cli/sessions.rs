@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::disk::input::Blocks;
+use crate::disk::reason;
 use crate::disk::sessions::AGENTS;
 use crate::disk::sessions::FoundSession;
 use crate::disk::sessions::sessions_in;
@@ -27,7 +28,6 @@ use super::args::ReplayArgs;
 use super::environment;
 use super::exit::Exit;
 use super::fail::Fail;
-use super::fail::reason;
 use super::filter::Filter;
 use super::logs::Log;
 use super::logs::Logs;

@@ -112,14 +112,7 @@ static UNICODE: Glyphs = Glyphs {
     dot: "\u{b7}",
 };
 
-static ASCII: Glyphs = Glyphs {
-    bullet: "*",
-    bar: "|",
-    gap: ":",
-    ellipsis: "...",
-    arrow: "->",
-    dot: "-",
-};
+static ASCII: Glyphs = Glyphs { bullet: "*", bar: "|", gap: ":", ellipsis: "...", arrow: "->", dot: "-" };
 
 /// What a piece of a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
