@@ -101,7 +101,7 @@ _hunkwise() {
 
     case "${cmd}" in
         hunkwise)
-            opts="-q -h -V --root --color --theme --full --json --quiet --help --version preview apply write edit replay undo show diff demo completions man schema help"
+            opts="-q -h -V --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version preview apply write edit replay undo show diff demo completions man schema help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -119,6 +119,14 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
+                --hyperlinks)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlink-format)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -127,7 +135,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__apply)
-            opts="-R -p -q -h -V --dialect --reverse --strip --allow-empty --transport --stop --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --full --json --quiet --help --version"
+            opts="-R -p -q -h -V --dialect --reverse --strip --allow-empty --transport --stop --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -181,6 +189,14 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
+                --hyperlinks)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlink-format)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -189,7 +205,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__completions)
-            opts="-q -h -V --root --color --theme --full --json --quiet --help --version bash elvish fish powershell zsh"
+            opts="-q -h -V --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -205,6 +221,14 @@ _hunkwise() {
                     ;;
                 --theme)
                     COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlinks)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlink-format)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -215,7 +239,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__demo)
-            opts="-q -h -V --root --color --theme --full --json --quiet --help --version"
+            opts="-q -h -V --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -233,6 +257,14 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
+                --hyperlinks)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlink-format)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -241,18 +273,14 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__diff)
-            opts="-q -h -V --output --acp-version --context --root --color --theme --full --json --quiet --help --version"
+            opts="-q -h -V --output --context --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "card json patch stat side-by-side html markdown acp" -- "${cur}"))
-                    return 0
-                    ;;
-                --acp-version)
-                    COMPREPLY=($(compgen -W "1 2" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "card json patch stat side-by-side html markdown" -- "${cur}"))
                     return 0
                     ;;
                 --context)
@@ -271,6 +299,14 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
+                --hyperlinks)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlink-format)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -279,7 +315,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__edit)
-            opts="-q -h -V --old --old-file --new --new-file --args --replace-all --expect-count --expect-sha256 --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --full --json --quiet --help --version"
+            opts="-q -h -V --old --old-file --new --new-file --args --replace-all --expect-count --expect-sha256 --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -339,6 +375,14 @@ _hunkwise() {
                     ;;
                 --theme)
                     COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlinks)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlink-format)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -545,7 +589,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__man)
-            opts="-q -h -V --root --color --theme --full --json --quiet --help --version"
+            opts="-q -h -V --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -563,6 +607,14 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
+                --hyperlinks)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlink-format)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -571,7 +623,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__preview)
-            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --encoding --record --output --acp-version --match --first-match --skip-applied --allow-overwrite --root --color --theme --full --json --quiet --help --version"
+            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --encoding --record --output --match --first-match --skip-applied --allow-overwrite --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -601,10 +653,6 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "card json codex acp" -- "${cur}"))
                     return 0
                     ;;
-                --acp-version)
-                    COMPREPLY=($(compgen -W "1 2" -- "${cur}"))
-                    return 0
-                    ;;
                 --match)
                     COMPREPLY=($(compgen -W "exact trailing-blanks indentation unicode context" -- "${cur}"))
                     return 0
@@ -621,6 +669,14 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
+                --hyperlinks)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlink-format)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -629,7 +685,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__replay)
-            opts="-f -q -h -V --files-from --latest --agent --format --output --acp-version --path --status --tool --call --turn --net --follow --poll --strict --root --color --theme --full --json --quiet --help --version"
+            opts="-f -q -h -V --files-from --latest --agent --format --output --path --status --tool --call --turn --follow --poll --strict --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -648,11 +704,7 @@ _hunkwise() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "card json patch stat side-by-side html markdown acp" -- "${cur}"))
-                    return 0
-                    ;;
-                --acp-version)
-                    COMPREPLY=($(compgen -W "1 2" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "card json patch stat side-by-side html markdown" -- "${cur}"))
                     return 0
                     ;;
                 --path)
@@ -691,6 +743,14 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
+                --hyperlinks)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlink-format)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -699,7 +759,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__schema)
-            opts="-q -h -V --root --color --theme --full --json --quiet --help --version"
+            opts="-q -h -V --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -717,6 +777,14 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
+                --hyperlinks)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlink-format)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -725,7 +793,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__show)
-            opts="-q -h -V --dialect --output --root --color --theme --full --json --quiet --help --version"
+            opts="-q -h -V --dialect --output --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -751,6 +819,14 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
+                --hyperlinks)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlink-format)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -759,7 +835,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__undo)
-            opts="-q -h -V --last --call --turn --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --full --json --quiet --help --version"
+            opts="-q -h -V --last --call --turn --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -805,6 +881,14 @@ _hunkwise() {
                     COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
                     return 0
                     ;;
+                --hyperlinks)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlink-format)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -813,7 +897,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__write)
-            opts="-q -h -V --content-file --if-absent --expect-sha256 --keep-style --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --full --json --quiet --help --version"
+            opts="-q -h -V --content-file --if-absent --expect-sha256 --keep-style --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -853,6 +937,14 @@ _hunkwise() {
                     ;;
                 --theme)
                     COMPREPLY=($(compgen -W "auto dark light color-blind" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlinks)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --hyperlink-format)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)

@@ -17,12 +17,14 @@ use crate::plan::Options;
 use crate::render::escape::Charset;
 use crate::render::escape::Place;
 use crate::render::escape::escape;
+use crate::render::links::LinkFormat;
 use crate::report::CommandName;
 use crate::report::Problem;
 
 use super::args::ChangeArgs;
 use super::args::ColorWhen;
 use super::args::Globals;
+use super::args::When;
 use super::change;
 use super::change::Request;
 use super::change::Showing;
@@ -84,6 +86,8 @@ fn globals() -> Globals {
         root: PathBuf::from("."),
         color: ColorWhen::Never,
         theme: Vec::new(),
+        hyperlinks: When::Never,
+        hyperlink_format: LinkFormat::default(),
         full: false,
         json: false,
         quiet: false,

@@ -13,6 +13,7 @@ use crate::disk::Access;
 use crate::disk::sessions::AGENTS;
 use crate::patch::Dialect;
 use crate::render::acp::AcpVersion;
+use crate::render::links::LinkFormat;
 use crate::report::Rung;
 use crate::session::format::Format;
 use crate::text::Charset;
@@ -64,6 +65,14 @@ pub struct Globals {
     /// Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "THEME", value_enum, value_delimiter = ',')]
     pub theme: Vec<Theme>,
+    /// When to make links of paths (OSC 8): auto only on terminals that are known to take them
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "WHEN", value_enum, default_value = "auto")]
+    pub hyperlinks: When,
+    /// What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one:
+    /// default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "FORMAT", value_parser = LinkFormat::parse,
+        default_value = "default")]
+    pub hyperlink_format: LinkFormat,
     /// Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub full: bool,
@@ -83,6 +92,17 @@ pub enum ColorWhen {
     /// Also into a file or a pipe
     Always,
     /// Not even on a terminal
+    Never,
+}
+
+/// When to do what only some terminals take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// Where it is known to be right
+    Auto,
+    /// Always
+    Always,
+    /// Never
     Never,
 }
 

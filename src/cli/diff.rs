@@ -78,7 +78,10 @@ pub fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> Result<Exit
         is_incomplete: false,
     };
     match sides(args, &globals.root)? {
-        Sides::Folders(old, new) => comparison.folders(&old, &new),
+        Sides::Folders(old, new) => {
+            comparison.printer.paths_start_at(&new);
+            comparison.folders(&old, &new);
+        }
         Sides::Files(old, new) => comparison.files(*old, *new)?,
     }
     comparison.finish()

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use crate::render::style::Style;
 use super::args::ColorWhen;
 use super::args::Globals;
 use super::args::Theme;
+use super::hyperlinks::Hyperlinks;
 
 /// How long a terminal may take to tell its colours.
 const ASK_LIMIT: Duration = Duration::from_millis(100);
@@ -94,14 +96,16 @@ pub fn color_choice(flag: ColorWhen) -> ColorChoice {
     super::clap_color(Variables::read().resolve(flag, std::io::stdout().is_terminal()) != Color::Never)
 }
 
-/// Returns the style for what goes to stdout and to stderr.
-pub fn styles(globals: &Globals) -> (Style, Style) {
+/// Returns the style for what goes to stdout and to stderr; relative paths start at `base`, if anywhere is known.
+pub fn styles(globals: &Globals, base: Option<&Path>) -> (Style, Style) {
     let variables = Variables::read();
     let (out_is_terminal, error_is_terminal) =
         (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
     let out_color = variables.resolve(globals.color, out_is_terminal);
     let dark = is_dark(&globals.theme, || out_is_terminal && has_grounds(out_color));
+    let links = Hyperlinks::new(globals, base);
     let style = |is_terminal: bool, color: Color| Style {
+        links: links.on(is_terminal && color != Color::Never),
         width: width(is_terminal),
         color,
         dark,

@@ -83,6 +83,8 @@ Environment:
   HUNKWISE_STATE_DIR   the folder for journals, which keep several files whole if the program is killed;
                else $XDG_STATE_HOME/hunkwise, ~/.local/state/hunkwise, or one with temporary files
   NO_COLOR, CLICOLOR, CLICOLOR_FORCE, FORCE_COLOR, COLORTERM, TERM  when and how to colour
+  FORCE_HYPERLINK          1: the terminal takes links; 0: it does not; else TERM, TERM_PROGRAM, VTE_VERSION,
+               KONSOLE_VERSION, WT_SESSION, DOMTERM and TMUX tell
   COLORFGBG    tells whether the terminal is light or dark
   COLUMNS      the width to draw for
   LC_ALL, LC_CTYPE, LANG   without UTF-8, drawings are plain ASCII";

@@ -19,6 +19,7 @@ mod fail;
 mod feed;
 mod filter;
 mod generate;
+mod hyperlinks;
 mod logs;
 mod net;
 mod ordered;
@@ -72,10 +73,19 @@ fn run(arguments: &[OsString]) -> Exit {
         Ok(cli) => cli,
         Err(error) => return usage(&error, arguments),
     };
-    let console = Console::new(&cli.globals);
+    let console = Console::new(&cli.globals, base(&cli));
     match dispatch(cli.command, &cli.globals, &console) {
         Ok(exit) => exit,
         Err(fail) => console.fail(&fail),
+    }
+}
+
+/// Returns the folder that the relative paths of a command's result start at.
+fn base(cli: &Cli) -> Option<&Path> {
+    match cli.command {
+        // A log says itself where its paths start, or nobody knows.
+        Command::Replay(_) => None,
+        _ => Some(&cli.globals.root),
     }
 }
 

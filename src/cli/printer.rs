@@ -23,6 +23,7 @@ use crate::report::Card;
 
 use super::args::CardOutput;
 use super::fail::Fail;
+use super::hyperlinks;
 use super::sheet::Sheet;
 use super::streams::Console;
 
@@ -278,6 +279,11 @@ impl CardPrinter {
     pub fn new(console: &Console, output: CardOutput, title: String) -> Self {
         let printer = Printer::new(console, output, Vec::new(), Together::new(output, title));
         CardPrinter { output, style: style_of(console, output), printer, counted: None }
+    }
+
+    /// Says which folder relative paths start at, if not the one that they start at for all else.
+    pub fn paths_start_at(&mut self, folder: &Path) {
+        self.style.links = hyperlinks::starting_at(self.style.links, folder);
     }
 
     /// Prints a card; after a failure nothing more. Counts wait for the end.

@@ -40,9 +40,9 @@ pub struct Console {
 }
 
 impl Console {
-    /// Returns the console of a run.
-    pub fn new(globals: &Globals) -> Self {
-        let (out_style, error_style) = environment::styles(globals);
+    /// Returns the console of a run whose relative paths start at `base`, if anywhere is known.
+    pub fn new(globals: &Globals, base: Option<&Path>) -> Self {
+        let (out_style, error_style) = environment::styles(globals, base);
         Console { out_style, error_style, is_json: globals.json, is_quiet: globals.quiet }
     }
 

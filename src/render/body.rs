@@ -10,6 +10,7 @@ use super::lines::FileLines;
 use super::lines::Gap;
 use super::lines::Hidden;
 use super::lines::LineView;
+use super::links::Linker;
 use super::moved::moved_words;
 use super::row::Prose;
 use super::row::Row;
@@ -49,6 +50,8 @@ pub(super) struct Frame<'a> {
     /// Columns of one line number.
     pub(super) digits: usize,
     pub(super) numbers: Numbers,
+    /// What the numbers of lines lead to: a file.
+    pub(super) link: Option<(Linker<'a>, &'a str)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,9 +77,11 @@ pub(super) fn rows(
     file: &FileLines<'_>,
     (paths, own): (&[&str], usize),
     tint: Tint,
+    linker: Linker<'_>,
     style: &Style,
 ) -> Vec<Row> {
-    let frame = frame(file, tint, style);
+    let link = paths.get(own).filter(|_| tint == Tint::Changed && linker.tells_lines());
+    let frame = Frame { link: link.map(|path| (linker, *path)), ..frame(file, tint, style) };
     let mut rows = Vec::new();
     let mut hidden = Hidden::default();
     for hunk in &file.hunks {
@@ -122,7 +127,7 @@ fn frame<'a>(file: &FileLines<'_>, tint: Tint, style: &'a Style) -> Frame<'a> {
         Some(_) if style.width < TWO_NUMBERS_WIDTH => Numbers::One,
         Some(_) => Numbers::Two,
     };
-    Frame { style, tint, digits: digits(highest), numbers }
+    Frame { style, tint, digits: digits(highest), numbers, link: None }
 }
 
 /// Returns how many columns line numbers take.
@@ -170,8 +175,18 @@ pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hid
     };
     let mut row = Row::new(style).filled(role);
     let gutter = gutter(line, frame);
+    let link = frame
+        .link
+        .zip(line.new_number)
+        .and_then(|((linker, path), number)| linker.target(path, Some(number)));
+    if link.is_some() {
+        row.set_link(link.as_ref());
+    }
     if !row.push_plain(&gutter, Role::Dim) {
         row.push(&gutter, Role::Dim, style);
+    }
+    if link.is_some() {
+        row.set_link(None);
     }
     row.push_plain(sign, role);
     row.push_plain(" ", role);

@@ -43,11 +43,12 @@ pub(super) struct Where<'a> {
 }
 
 impl Where<'_> {
-    /// Returns it as `path:line, hunk 2, patch line 12`.
-    pub(super) fn text(&self) -> String {
+    /// Returns `path:line` and `, hunk 2, patch line 12`.
+    pub(super) fn texts(&self) -> (String, String) {
         let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
-        let path = self.path.map(|path| format!("{path}{line}"));
-        path.into_iter().chain(self.rest.iter().cloned()).collect::<Vec<_>>().join(", ")
+        let file = self.path.map_or_else(String::new, |path| format!("{path}{line}"));
+        let comma = if file.is_empty() || self.rest.is_empty() { "" } else { ", " };
+        (file, format!("{comma}{}", self.rest.join(", ")))
     }
 }
 
@@ -198,7 +199,10 @@ pub(super) fn text_lines(said: &[Said<'_>]) -> Vec<String> {
     for one in said {
         match one {
             Said::Wrong(message) => push(0, "", message),
-            Said::Where(place) => push(0, "--> ", &place.text()),
+            Said::Where(place) => {
+                let (file, rest) = place.texts();
+                push(0, "--> ", &format!("{file}{rest}"));
+            }
             Said::Labelled(indent, label, text) => push(indent.saturating_sub(2), label, text),
             Said::Line(label, line, differs) => {
                 let seen = visible_cells(line, differs, Charset::Unicode);

@@ -16,6 +16,8 @@ pub mod html;
 mod index;
 pub mod json;
 mod lines;
+#[cfg(feature = "cli")]
+pub mod links;
 pub mod markdown;
 mod marks;
 mod moved;

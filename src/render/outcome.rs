@@ -63,6 +63,7 @@ pub(super) fn outcome_view<'a>(outcome: &'a Outcome, arrow: &str) -> CardView<'a
         word,
         tone,
         counts,
+        folder: None,
         details: outcome.call_id.iter().cloned().chain(undone).collect(),
         error: None,
         message: None,

@@ -8,6 +8,7 @@ use super::explain::Said;
 use super::explain::carets;
 use super::explain::is_marked;
 use super::explain::visible_cells;
+use super::links::Linker;
 use super::row::Prose;
 use super::row::Row;
 use super::row::push_cut;
@@ -21,7 +22,7 @@ use crate::report::Problem;
 /// Returns the rows of an error and all its problems.
 pub(super) fn report_rows(report: &ErrorReport, style: &Style) -> Vec<Row> {
     let mut rows = labelled("error: ", Role::Bad, &report.message, style);
-    rows.extend(rows_of(&explain::details(report), style));
+    rows.extend(rows_of(&explain::details(report), Linker::new(style.links, None), style));
     if let Some(hint) = &report.hint {
         rows.extend(labelled("hint: ", Role::Strong, hint, style));
     }
@@ -29,19 +30,24 @@ pub(super) fn report_rows(report: &ErrorReport, style: &Style) -> Vec<Row> {
 }
 
 /// Returns the rows of the error that a card has.
-pub(super) fn refusal_rows(report: &ErrorReport, style: &Style) -> Vec<Row> {
-    rows_of(&explain::refusal(report), style)
+pub(super) fn refusal_rows(report: &ErrorReport, linker: Linker<'_>, style: &Style) -> Vec<Row> {
+    rows_of(&explain::refusal(report), linker, style)
 }
 
 /// Returns the rows of one problem, indented.
 pub(super) fn problem_rows(problem: &Problem, style: &Style) -> Vec<Row> {
-    rows_of(&explain::problem(problem), style)
+    rows_of(&explain::problem(problem), Linker::new(style.links, None), style)
 }
 
-fn rows_of(said: &[Said<'_>], style: &Style) -> Vec<Row> {
+fn rows_of(said: &[Said<'_>], linker: Linker<'_>, style: &Style) -> Vec<Row> {
     let row = |one: &Said<'_>| match one {
         Said::Wrong(message) => indented("  ", ("", Role::Bad), (message, Role::Bad), style),
-        Said::Where(place) => indented("  ", ("--> ", Role::Dim), (&place.text(), Role::Plain), style),
+        Said::Where(place) => {
+            let (file, rest) = place.texts();
+            let mut prose = Prose::new().with("  ", Role::Plain).with("--> ", Role::Dim);
+            prose.push_link(file, Role::Plain, place.path.and_then(|path| linker.target(path, place.line)));
+            wrap(&prose.with(rest, Role::Plain), 4, style)
+        }
         Said::Labelled(indent, label, text) => {
             indented(&" ".repeat(*indent), (label, Role::Strong), (text, Role::Plain), style)
         }

@@ -10,6 +10,7 @@ use super::escape::Cell;
 use super::escape::Place;
 use super::escape::cells;
 use super::escape::each_cell;
+use super::links::Target;
 use super::style::Role;
 use super::style::Style;
 
@@ -24,11 +25,15 @@ pub(super) struct Row {
     width: usize,
     /// The role whose background reaches to the row's end.
     fill: Option<Role>,
+    /// Which runs are a link, in order.
+    links: Vec<(Range<usize>, Target)>,
+    /// Runs before this one are not added to any more.
+    sealed: usize,
 }
 
 impl Row {
     pub(super) fn new(style: &Style) -> Self {
-        Row { runs: Vec::new(), columns: 0, width: style.width, fill: None }
+        Row { runs: Vec::new(), columns: 0, width: style.width, fill: None, links: Vec::new(), sealed: 0 }
     }
 
     pub(super) fn filled(mut self, role: Role) -> Self {
@@ -70,10 +75,20 @@ impl Row {
         fits
     }
 
+    /// Makes a link of what is added from here on, or ends the one that there is.
+    pub(super) fn set_link(&mut self, target: Option<&Target>) {
+        if let Some((range, _)) = self.links.last_mut().filter(|(range, _)| range.end == usize::MAX) {
+            range.end = self.runs.len();
+        }
+        self.links.extend(target.map(|target| (self.runs.len()..usize::MAX, Target::clone(target))));
+        self.sealed = self.runs.len();
+    }
+
     fn append(&mut self, text: &str, columns: usize, role: Role) {
         self.columns += columns;
+        let is_sealed = self.sealed == self.runs.len();
         match self.runs.last_mut() {
-            Some((run, last)) if *last == role => run.push_str(text),
+            Some((run, last)) if *last == role && !is_sealed => run.push_str(text),
             _ => self.runs.push((text.to_string(), role)),
         }
     }
@@ -86,6 +101,11 @@ impl Row {
         self.width = style.width;
         self.push_plain(mark, Role::Dim);
         self.columns += right.columns;
+        let left = self.runs.len();
+        let moved = |(range, target): (Range<usize>, Target)| {
+            (range.start + left..range.end.saturating_add(left), target)
+        };
+        self.links.extend(right.links.into_iter().map(moved));
         self.runs.extend(right.runs);
         self.fill = right.fill;
         self
@@ -93,10 +113,19 @@ impl Row {
 
     /// Writes the row and its newline.
     pub(super) fn write(&self, out: &mut dyn Write, style: &Style) -> io::Result<()> {
-        for (text, role) in &self.runs {
+        let mut links = self.links.iter().filter(|(range, _)| !range.is_empty()).peekable();
+        for (at, (text, role)) in self.runs.iter().enumerate() {
+            if let Some((_, target)) = links.peek().filter(|(range, _)| range.start == at) {
+                write!(out, "\u{1b}]8;{target}\u{1b}\\")?;
+            }
             match style.paint(*role) {
                 Some(paint) => write!(out, "{}", text.style(paint))?,
                 None => out.write_all(text.as_bytes())?,
+            }
+            // No link goes on behind its row: a reader may draw any of them alone.
+            let is_last = at + 1 == self.runs.len();
+            if links.next_if(|(range, _)| range.start <= at && (range.end == at + 1 || is_last)).is_some() {
+                out.write_all(b"\x1b]8;;\x1b\\")?;
             }
         }
         // In the last column the cursor still stands on the last character, which erasing would take away.
@@ -112,8 +141,19 @@ impl Row {
 /// A text with roles that is laid out by [`wrap`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Prose {
-    segments: Vec<(String, Role)>,
+    segments: Vec<Segment>,
 }
+
+/// A part of it.
+#[derive(Debug, Clone)]
+struct Segment {
+    text: String,
+    role: Role,
+    link: Option<Target>,
+}
+
+/// A cell of it.
+type Laid<'a> = (Cell<'a>, &'a Segment);
 
 impl Prose {
     pub(super) fn new() -> Self {
@@ -121,7 +161,11 @@ impl Prose {
     }
 
     pub(super) fn push(&mut self, text: impl Into<String>, role: Role) {
-        self.segments.push((text.into(), role));
+        self.push_link(text, role, None);
+    }
+
+    pub(super) fn push_link(&mut self, text: impl Into<String>, role: Role, link: Option<Target>) {
+        self.segments.push(Segment { text: text.into(), role, link });
     }
 
     pub(super) fn with(mut self, text: impl Into<String>, role: Role) -> Self {
@@ -132,11 +176,11 @@ impl Prose {
 
 /// Breaks a text into rows at blanks, else anywhere: nothing of it is left out. Rows after the first are indented.
 pub(super) fn wrap(prose: &Prose, hang: usize, style: &Style) -> Vec<Row> {
-    let all: Vec<(Cell<'_>, Role)> = prose
+    let all: Vec<Laid<'_>> = prose
         .segments
         .iter()
-        .flat_map(|(text, role)| {
-            cells(text, Place::Name, style.charset()).into_iter().map(move |cell| (cell, *role))
+        .flat_map(|segment| {
+            cells(&segment.text, Place::Name, style.charset()).into_iter().map(move |cell| (cell, segment))
         })
         .collect();
     let hang = if hang + LEAST_TEXT_COLUMNS <= style.width { hang } else { 0 };
@@ -164,18 +208,23 @@ pub(super) fn wrap(prose: &Prose, hang: usize, style: &Style) -> Vec<Row> {
 }
 
 /// Returns where a row ends and the next begins: blanks at the border belong to neither.
-fn break_at(all: &[(Cell<'_>, Role)], start: usize, at: usize, blank: Option<usize>) -> (usize, usize) {
+fn break_at(all: &[Laid<'_>], start: usize, at: usize, blank: Option<usize>) -> (usize, usize) {
     let Some(blank) = blank else { return (at, at) };
-    let is_blank = |(cell, _): &&(Cell<'_>, Role)| cell.text == " ";
+    let is_blank = |(cell, _): &&Laid<'_>| cell.text == " ";
     let end = blank - all[start..blank].iter().rev().take_while(is_blank).count();
     (end, blank + all[blank..].iter().take_while(is_blank).count())
 }
 
-fn row_of(part: &[(Cell<'_>, Role)], indent: usize, style: &Style) -> Row {
+fn row_of(part: &[Laid<'_>], indent: usize, style: &Style) -> Row {
     let mut row = Row::new(style);
     row.push(&" ".repeat(indent), Role::Plain, style);
-    for (cell, role) in part {
-        row.push_cell(cell, if cell.is_hidden { Role::Hidden } else { *role });
+    let mut link = None;
+    for (cell, segment) in part {
+        if link != segment.link.as_ref() {
+            link = segment.link.as_ref();
+            row.set_link(link);
+        }
+        row.push_cell(cell, if cell.is_hidden { Role::Hidden } else { segment.role });
         if row.room() == 0 {
             break;
         }

@@ -7,6 +7,7 @@ use owo_colors::XtermColors;
 
 use super::escape::Charset;
 use super::lines::OPEN_LINES;
+use super::links::Links;
 use super::marks::Emphasis;
 
 /// How many colours the terminal has.
@@ -41,6 +42,8 @@ pub struct Style {
     pub is_full: bool,
     /// Whether old and new stand beside each other, where there is room.
     pub is_side_by_side: bool,
+    /// What paths lead to, where the terminal takes links.
+    pub links: Option<&'static Links>,
 }
 
 impl Style {
@@ -58,6 +61,7 @@ impl Style {
             max_lines: None,
             is_full: false,
             is_side_by_side: false,
+            links: None,
         }
     }
 

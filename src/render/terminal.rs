@@ -5,10 +5,13 @@
 
 use std::io;
 use std::io::Write;
+use std::ops::Range;
 
 use super::body;
 use super::body::Tint;
 use super::lines::FileLines;
+use super::links::Linker;
+use super::links::Target;
 use super::moved;
 use super::outcome::outcome_view;
 use super::problem::labelled;
@@ -26,10 +29,13 @@ use super::view::FileView;
 use super::view::Tone;
 use super::view::card_view;
 use super::view::message_lines;
+use super::view::named_at;
 use super::view::operation_word;
 use super::view::total;
+use crate::diff::hunks::Sign;
 use crate::report::Card;
 use crate::report::ErrorReport;
+use crate::report::Operation;
 use crate::report::Outcome;
 use crate::report::Placement;
 use crate::report::PreviewEvent;
@@ -65,7 +71,16 @@ pub fn preview(
                 (true, None) => ("complete, not compared with the files", Role::Caution),
             };
             let details = call_id.iter().cloned().collect();
-            let mut rows = Header { title: "preview", counts: (None, None), word, role, details }.rows(style);
+            let mut rows = Header {
+                title: "preview",
+                path: None,
+                link: None,
+                counts: (None, None),
+                word,
+                role,
+                details,
+            }
+            .rows(style);
             rows.extend(error.iter().flat_map(|error| report_rows(error, style)));
             rows
         }
@@ -89,22 +104,27 @@ fn view_rows(view: &CardView<'_>, style: &Style) -> Vec<Row> {
         Tone::Neutral => Role::Strong,
         tone => role_of(*tone),
     };
-    let header = Header { title, counts: *counts, word, role, details: details.clone() };
+    let linker = Linker::new(style.links, view.folder);
+    let lines = moved::lines_of(&view.files, style.emphasis());
+    let (path, link) = match (view.files.as_slice(), lines.as_slice()) {
+        ([file], [lines]) => (named_at(title, file.path), link_of(file, lines, linker)),
+        _ => (None, None),
+    };
+    let header = Header { title, path, link, counts: *counts, word, role, details: details.clone() };
     let mut rows = header.rows(style);
     if let Some(error) = view.error {
-        rows.extend(refusal_rows(error, style));
+        rows.extend(refusal_rows(error, linker, style));
     } else if let Some(message) = view.message {
         let role = if view.is_refused { Role::Bad } else { Role::Dim };
         for line in message_lines(message, style.glyphs().ellipsis) {
             rows.extend(wrap(&Prose::new().with("  ", role).with(line, role), 2, style));
         }
     }
-    let lines = moved::lines_of(&view.files, style.emphasis());
     let paths: Vec<&str> = view.files.iter().map(|file| file.path).collect();
     for (own, (file, lines)) in view.files.iter().zip(&lines).enumerate() {
-        rows.extend(heading_rows(file, style));
+        rows.extend(heading_rows(file, link_of(file, lines, linker), style));
         let tint = if file.is_undone { Tint::None } else { Tint::Changed };
-        rows.extend(body::rows(lines, (&paths, own), tint, style));
+        rows.extend(body::rows(lines, (&paths, own), tint, linker, style));
     }
     rows
 }
@@ -118,13 +138,25 @@ fn role_of(tone: Tone) -> Role {
     }
 }
 
+/// Returns what a file's name leads to: the file, at its first changed line. One that is gone is nowhere.
+fn link_of(file: &FileView<'_>, lines: &FileLines<'_>, linker: Linker<'_>) -> Option<Target> {
+    if file.operation == Operation::Delete && !file.is_undone {
+        return None;
+    }
+    let first = lines.lines().find(|line| line.kind != Sign::Context);
+    linker.target(file.path, first.and_then(|line| line.new_number.or(line.old_number)))
+}
+
 /// Returns the rows above a file's hunks: its name, unless the header has it, and its remarks.
-fn heading_rows(file: &FileView<'_>, style: &Style) -> Vec<Row> {
+fn heading_rows(file: &FileView<'_>, link: Option<Target>, style: &Style) -> Vec<Row> {
     let mut rows = Vec::new();
     if !file.is_named {
         let mut prose = Prose::new().with("  ", Role::Plain).with(operation_word(file.operation), Role::Dim);
         prose.push(" ", Role::Plain);
-        prose.push(file.heading(style.glyphs().arrow), Role::Strong);
+        if let Some(from) = file.from {
+            prose.push(format!("{from} {} ", style.glyphs().arrow), Role::Strong);
+        }
+        prose.push_link(file.path, Role::Strong, link);
         push_counts(&mut prose, file.counts);
         if let Some((word, tone)) = file.word {
             prose.push("  ", Role::Plain);
@@ -163,6 +195,9 @@ fn write_rows(out: &mut dyn Write, rows: &[Row], style: &Style) -> io::Result<()
 /// The first row of a card: `● edit src/calc.rs  +2 -2  applied  turn 4`; an empty word is left out.
 struct Header<'a> {
     title: &'a str,
+    /// Which bytes of the title are a path, and what it leads to.
+    path: Option<Range<usize>>,
+    link: Option<Target>,
     counts: Counts,
     word: &'static str,
     role: Role,
@@ -173,7 +208,10 @@ impl Header<'_> {
     fn rows(&self, style: &Style) -> Vec<Row> {
         let glyphs = style.glyphs();
         let mut prose = Prose::new().with(glyphs.bullet, self.role).with(" ", Role::Plain);
-        prose.push(self.title, Role::Strong);
+        let range = self.path.clone().unwrap_or(0..0);
+        prose.push(&self.title[..range.start], Role::Strong);
+        prose.push_link(&self.title[range.clone()], Role::Strong, self.link.clone());
+        prose.push(&self.title[range.end..], Role::Strong);
         push_counts(&mut prose, self.counts);
         if !self.word.is_empty() {
             prose.push("  ", Role::Plain);
@@ -210,8 +248,16 @@ fn preview_rows(call_id: Option<&str>, files: &[PreviewFile], style: &Style) -> 
         total(files.iter().map(|file| (Some(file.added), Some(file.removed))))
     };
     let details = call_id.map(str::to_string).into_iter().collect();
-    let mut rows =
-        Header { title: &title, counts, word: "tentative", role: Role::Caution, details }.rows(style);
+    let mut rows = Header {
+        title: &title,
+        path: None,
+        link: None,
+        counts,
+        word: "tentative",
+        role: Role::Caution,
+        details,
+    }
+    .rows(style);
     for file in files {
         let is_bad = !matches!(file.placement, Placement::Unknown | Placement::Located);
         let view = FileView {
@@ -223,9 +269,11 @@ fn preview_rows(call_id: Option<&str>, files: &[PreviewFile], style: &Style) -> 
         }
         .remarked(style.glyphs().arrow);
         let tint = if is_bad { Tint::None } else { Tint::Changed };
-        rows.extend(heading_rows(&view, style));
+        let lines = FileLines::of(&view.diffs, style.emphasis());
+        let linker = Linker::new(style.links, None);
+        rows.extend(heading_rows(&view, link_of(&view, &lines, linker), style));
         rows.extend(file.problem.iter().flat_map(|problem| problem_rows(problem, style)));
-        rows.extend(body::rows(&FileLines::of(&view.diffs, style.emphasis()), (&[], 0), tint, style));
+        rows.extend(body::rows(&lines, (&[], 0), tint, linker, style));
     }
     rows
 }
@@ -268,6 +316,8 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
+    use crate::render::links::LinkFormat;
+    use crate::render::links::Links;
     use crate::render::sample;
     use crate::render::style::Color;
     use crate::render::view::names;
@@ -285,7 +335,6 @@ mod tests {
     use crate::report::HunkMatch;
     use crate::report::Nearest;
     use crate::report::Opaque;
-    use crate::report::Operation;
     use crate::report::OutcomeSchema;
     use crate::report::PreviewSchema;
     use crate::report::Problem;
@@ -699,6 +748,68 @@ mod tests {
         }
     }
 
+    /// Takes links away as a terminal would; returns their targets.
+    fn without_links(text: &str) -> (String, Vec<String>) {
+        let (mut kept, mut targets) = (String::new(), Vec::new());
+        let mut rest = text;
+        while let Some((before, from)) = rest.split_once("\u{1b}]8;") {
+            let (target, behind) = from.split_once("\u{1b}\\").unwrap();
+            kept.push_str(before);
+            if target == ";" {
+                assert_eq!(targets.len() % 2, 1, "a link ends that never began: {text:?}");
+            }
+            targets.push(target.to_string());
+            rest = behind;
+        }
+        assert_eq!(targets.len() % 2, 0, "a link does not end: {text:?}");
+        targets.retain(|target| target != ";");
+        (kept + rest, targets)
+    }
+
+    fn linked(format: &str) -> Style {
+        let format = LinkFormat::parse(format).unwrap();
+        let links = Box::leak(Box::new(Links::new(format, "hut", Some("/w".to_string()))));
+        Style { links: Some(links), ..Style::plain(60) }
+    }
+
+    #[test]
+    fn paths_and_lines_are_links() {
+        let addresses = |text: &str| -> Vec<String> {
+            let (_, targets) = without_links(text);
+            targets.into_iter().map(|target| target.split_once(';').unwrap().1.to_string()).collect()
+        };
+        assert_eq!(addresses(&card_text(&calc(), &linked("default"))), ["file://hut/w/src/calc.rs"]);
+        let at = |line: usize| format!("x:/w/src/calc.rs:{line}");
+        let lines = addresses(&card_text(&calc(), &linked("x:{path}:{line}")));
+        assert_eq!(lines, [at(4), at(3), at(4), at(5), at(18), at(19), at(20)]);
+        let mut screen = vt100::Parser::new(NonZero::new(20).unwrap(), NonZero::new(60).unwrap(), 0);
+        screen.process(card_text(&calc(), &linked("x:{path}:{line}")).replace('\n', "\r\n").as_bytes());
+        assert_eq!(screen.screen().contents(), card_text(&calc(), &Style::plain(60)).trim_end());
+        let beside = Style { is_side_by_side: true, width: 80, ..linked("x:{path}:{line}") };
+        assert!(addresses(&card_text(&calc(), &beside)).contains(&at(19)));
+        let text = shown(&|out, style| error(out, &report(), style), &linked("x:{path}:{line}"));
+        assert_eq!(addresses(&text), ["x:/w/a.rs:41"]);
+        let mut deleted = sample::card(vec![sample::file("gone", Operation::Delete)], vec![]);
+        deleted.title = "delete gone".to_string();
+        assert_eq!(addresses(&card_text(&deleted, &linked("default"))), [""; 0]);
+        deleted.files[0].operation = Operation::Rename;
+        deleted.source.folder = Some("/log".to_string());
+        assert_eq!(addresses(&card_text(&deleted, &linked("default"))), ["file://hut/log/gone"]);
+    }
+
+    #[test]
+    fn a_link_that_is_broken_into_rows_is_closed_in_each() {
+        let mut value = calc();
+        value.diffs.clear();
+        value.files[0].path = format!("{}x", "long/".repeat(30));
+        value.title = format!("edit {}", value.files[0].path);
+        let text = card_text(&value, &linked("default"));
+        let (_, targets) = without_links(&text);
+        assert_eq!(targets.len(), 3, "{text:?}");
+        assert!(targets.iter().all(|target| *target == targets[0]));
+        text.lines().for_each(|row| drop(without_links(row)));
+    }
+
     fn nasty() -> impl Strategy<Value = String> {
         let scalar = prop_oneof![
             any::<char>(),
@@ -726,6 +837,14 @@ mod tests {
             prop_assert!(!row.contains(is_drawn_blind), "{row:?}");
         }
         prop_assert!(!style.ascii || plain.is_ascii(), "{plain:?}");
+        let linked =
+            shown(draw, &Style { color: Color::Never, links: linked("x:{path}:{line}").links, ..*style });
+        for row in linked.lines() {
+            let (_, targets) = without_links(row);
+            let is_plain = |scalar: char| scalar.is_ascii_alphanumeric() || "-._~/%:;=".contains(scalar);
+            prop_assert!(targets.iter().all(|target| target.chars().all(is_plain)), "{row:?}");
+        }
+        prop_assert_eq!(&without_links(&linked).0, &plain);
         for color in [Color::Ansi16, Color::Ansi256, Color::TrueColor] {
             let colored = shown(draw, &Style { color, ..*style });
             prop_assert_eq!(&without_colors(&colored), &plain);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::HashSet;
+use std::ops::Range;
 
 use crate::report::Card;
 use crate::report::CardFile;
@@ -49,6 +50,8 @@ pub(super) struct CardView<'a> {
     pub(super) tone: Tone,
     /// The lines of all files that were changed.
     pub(super) counts: Counts,
+    /// The folder that relative paths start at, where the card says so.
+    pub(super) folder: Option<&'a str>,
     /// Turn, time, call.
     pub(super) details: Vec<String>,
     /// The reason of a failure, or what else there is to say.
@@ -181,6 +184,7 @@ pub(super) fn card_view<'a>(card: &'a Card, arrow: &str) -> CardView<'a> {
         word,
         tone,
         counts,
+        folder: card.source.folder.as_deref(),
         details: details(card),
         message: card.message.as_deref(),
         error: card.error.as_ref().filter(|_| is_refused),
@@ -207,10 +211,16 @@ pub(super) fn total(files: impl Iterator<Item = Counts>) -> Counts {
 
 /// Tells whether a title holds a path as a whole word, so that the path need not be said again.
 pub(super) fn names(title: &str, path: &str) -> bool {
+    named_at(title, path).is_some()
+}
+
+/// Returns the bytes of a title that are a path as a whole word.
+pub(super) fn named_at(title: &str, path: &str) -> Option<Range<usize>> {
     let is_part = |scalar: char| scalar.is_alphanumeric() || "/\\._-".contains(scalar);
-    title.match_indices(path).any(|(at, _)| {
-        !path.is_empty() && !title[..at].ends_with(is_part) && !title[at + path.len()..].starts_with(is_part)
-    })
+    let is_whole = |at: &usize| {
+        !path.is_empty() && !title[..*at].ends_with(is_part) && !title[at + path.len()..].starts_with(is_part)
+    };
+    title.match_indices(path).map(|(at, _)| at).find(is_whole).map(|at| at..at + path.len())
 }
 
 fn details(card: &Card) -> Vec<String> {
