@@ -86,6 +86,7 @@ fn globals() -> Globals {
         root: PathBuf::from("."),
         color: ColorWhen::Never,
         theme: Vec::new(),
+        no_pager: true,
         hyperlinks: When::Never,
         hyperlink_format: LinkFormat::default(),
         full: false,

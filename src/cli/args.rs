@@ -65,6 +65,9 @@ pub struct Globals {
     /// Colours for a dark or a light terminal, or blue and orange in place of green and red; several with commas
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "THEME", value_enum, value_delimiter = ',')]
     pub theme: Vec<Theme>,
+    /// Print to the terminal itself: no pager for diff, show and replay
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub no_pager: bool,
     /// When to make links of paths (OSC 8): auto only on terminals that are known to take them
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "WHEN", value_enum, default_value = "auto")]
     pub hyperlinks: When,

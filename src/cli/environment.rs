@@ -114,6 +114,7 @@ pub fn styles(globals: &Globals, base: Option<&Path>) -> (Style, Style) {
         max_lines: (!globals.full).then_some(Style::MAX_LINES),
         is_full: globals.full,
         is_side_by_side: false,
+        is_padded: false,
     };
     let error_color = variables.resolve(globals.color, error_is_terminal);
     (style(out_is_terminal, out_color), style(error_is_terminal, error_color))

@@ -86,6 +86,8 @@ Environment:
   FORCE_HYPERLINK          1: the terminal takes links; 0: it does not; else TERM, TERM_PROGRAM, VTE_VERSION,
                KONSOLE_VERSION, WT_SESSION, DOMTERM and TMUX tell
   COLORFGBG    tells whether the terminal is light or dark
+  HUNKWISE_PAGER, PAGER    the pager of diff, show and replay on a terminal; else less; empty or cat: none
+  LESS, LV     are set to FRX and -c for it, if they are not set
   COLUMNS      the width to draw for
   LC_ALL, LC_CTYPE, LANG   without UTF-8, drawings are plain ASCII";
 

@@ -23,6 +23,7 @@ mod hyperlinks;
 mod logs;
 mod net;
 mod ordered;
+mod pager;
 mod preview;
 mod printer;
 mod progress;
@@ -45,11 +46,16 @@ use clap::ColorChoice;
 use clap::CommandFactory;
 use clap::FromArgMatches;
 
+use crate::disk::reason;
+
 use args::Cli;
 use args::Command;
 use args::Globals;
+use args::When;
 use exit::Exit;
 use fail::Fail;
+use pager::Pager;
+use pager::Running;
 use streams::Console;
 
 /// Runs the tool with the arguments of the process; returns the exit status.
@@ -73,10 +79,33 @@ fn run(arguments: &[OsString]) -> Exit {
         Ok(cli) => cli,
         Err(error) => return usage(&error, arguments),
     };
-    let console = Console::new(&cli.globals, base(&cli));
-    match dispatch(cli.command, &cli.globals, &console) {
+    let mut console = Console::new(&cli.globals, base(&cli));
+    let pager = Pager::for_run(&cli);
+    let running = pager.as_ref().and_then(|pager| page(pager, &cli.globals, &mut console));
+    let exit = match dispatch(cli.command, &cli.globals, &console) {
         Ok(exit) => exit,
         Err(fail) => console.fail(&fail),
+    };
+    if running.is_some_and(|running| !running.finish()) {
+        let name = pager.as_ref().map(Pager::name).unwrap_or_default();
+        console.note(&format!("the pager '{name}' could not be run; --no-pager does without"));
+    }
+    exit
+}
+
+/// Starts the pager; without it what is printed goes to the terminal as it is.
+fn page(pager: &Pager, globals: &Globals, console: &mut Console) -> Option<Running> {
+    let has_links = console.out_style.links.is_some() || console.error_style.links.is_some();
+    let keeps_links = !has_links || globals.hyperlinks == When::Always || pager.takes_links();
+    match pager.start() {
+        Ok(running) => {
+            console.is_paged(keeps_links);
+            Some(running)
+        }
+        Err(error) => {
+            console.note(&format!("the pager '{}' can't be started: {}", pager.name(), reason(&error)));
+            None
+        }
     }
 }
 

@@ -46,6 +46,14 @@ impl Console {
         Console { out_style, error_style, is_json: globals.json, is_quiet: globals.quiet }
     }
 
+    /// Says that what is printed goes through a pager, and whether links come through it, too.
+    pub fn is_paged(&mut self, keeps_links: bool) {
+        for style in [&mut self.out_style, &mut self.error_style] {
+            style.is_padded = true;
+            style.links = style.links.filter(|_| keeps_links);
+        }
+    }
+
     /// Returns a console that prints nothing but errors.
     #[cfg(test)]
     pub fn silent() -> Self {

@@ -132,7 +132,8 @@ impl Row {
         if let Some(role) = self.fill.filter(|role| style.fills(*role) && self.columns < self.width)
             && let Some(paint) = style.paint(role)
         {
-            write!(out, "{}", "\u{1b}[K".style(paint))?;
+            let rest = if style.is_padded { " ".repeat(self.room()) } else { "\u{1b}[K".to_string() };
+            write!(out, "{}", rest.style(paint))?;
         }
         out.write_all(b"\n")
     }

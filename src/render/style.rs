@@ -42,6 +42,8 @@ pub struct Style {
     pub is_full: bool,
     /// Whether old and new stand beside each other, where there is room.
     pub is_side_by_side: bool,
+    /// Whether grounds reach to the end of a row by blanks: a pager does not take the sequence that erases.
+    pub is_padded: bool,
     /// What paths lead to, where the terminal takes links.
     pub links: Option<&'static Links>,
 }
@@ -61,6 +63,7 @@ impl Style {
             max_lines: None,
             is_full: false,
             is_side_by_side: false,
+            is_padded: false,
             links: None,
         }
     }
