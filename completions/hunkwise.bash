@@ -101,7 +101,7 @@ _hunkwise() {
 
     case "${cmd}" in
         hunkwise)
-            opts="-q -h -V --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version preview apply write edit replay undo show diff demo completions man schema help"
+            opts="-q -h -V --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version preview apply write edit replay undo show diff demo completions man schema help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -135,7 +135,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__apply)
-            opts="-R -p -q -h -V --dialect --reverse --strip --allow-empty --transport --stop --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-R -p -q -h -V --dialect --reverse --strip --allow-empty --transport --stop --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -205,7 +205,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__completions)
-            opts="-q -h -V --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version bash elvish fish powershell zsh"
+            opts="-q -h -V --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -239,7 +239,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__demo)
-            opts="-q -h -V --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -273,7 +273,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__diff)
-            opts="-q -h -V --output --context --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --output --context --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -315,7 +315,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__edit)
-            opts="-q -h -V --old --old-file --new --new-file --args --replace-all --expect-count --expect-sha256 --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --old --old-file --new --new-file --args --replace-all --expect-count --expect-sha256 --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -589,7 +589,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__man)
-            opts="-q -h -V --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -623,7 +623,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__preview)
-            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --encoding --record --output --match --first-match --skip-applied --allow-overwrite --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --encoding --record --output --match --first-match --skip-applied --allow-overwrite --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -685,7 +685,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__replay)
-            opts="-f -q -h -V --files-from --latest --agent --format --output --path --status --tool --call --turn --follow --poll --strict --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-f -q -h -V --files-from --latest --agent --format --output --path --status --tool --call --turn --net --follow --poll --strict --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -759,7 +759,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__schema)
-            opts="-q -h -V --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -793,7 +793,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__show)
-            opts="-q -h -V --dialect --output --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --dialect --output --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -835,7 +835,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__undo)
-            opts="-q -h -V --last --call --turn --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --last --call --turn --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -897,7 +897,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__write)
-            opts="-q -h -V --content-file --if-absent --expect-sha256 --keep-style --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --content-file --if-absent --expect-sha256 --keep-style --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_hunkwise_global_optspecs
-    string join \n root= color= theme= hyperlinks= hyperlink-format= full json q/quiet h/help V/version
+    string join \n root= color= theme= no-pager hyperlinks= hyperlink-format= full json q/quiet h/help V/version
 end
 
 function __fish_hunkwise_needs_command
@@ -36,6 +36,7 @@ complete -c hunkwise -n "__fish_hunkwise_needs_command" -l hyperlinks -d 'When t
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -s q -l quiet -d 'Print nothing but errors'
@@ -94,6 +95,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l no-locate 
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l first-match -d 'Where a hunk fits several places take the first, as Codex does, instead of refusing'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l skip-applied -d 'Pass over hunks that are applied already, instead of refusing'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l allow-overwrite -d 'Let an added or moved file replace one that is there'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -s q -l quiet -d 'Print nothing but errors'
@@ -140,6 +142,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l force -d 'Al
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l in-place -d 'Write through the file: keeps hard links and owner, but is not atomic'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l no-sync -d 'Don\'t wait until the disk has it: survives a killed process, not a power loss'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l allow-git-dir -d 'Allow changes inside of .git, .hg and .jj'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -s q -l quiet -d 'Print nothing but errors'
@@ -170,6 +173,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l force -d 'Al
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l in-place -d 'Write through the file: keeps hard links and owner, but is not atomic'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l no-sync -d 'Don\'t wait until the disk has it: survives a killed process, not a power loss'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l allow-git-dir -d 'Allow changes inside of .git, .hg and .jj'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -s q -l quiet -d 'Print nothing but errors'
@@ -204,6 +208,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l force -d 'Als
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l in-place -d 'Write through the file: keeps hard links and owner, but is not atomic'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l no-sync -d 'Don\'t wait until the disk has it: survives a killed process, not a power loss'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l allow-git-dir -d 'Allow changes inside of .git, .hg and .jj'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -s q -l quiet -d 'Print nothing but errors'
@@ -271,6 +276,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l latest -d '
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l net -d 'One card a file, with what all calls together changed; with --output patch one patch of the files as they were before. Calls that are left out by other options are passed over'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s f -l follow -d 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for, and new logs in a folder are read'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l strict -d 'End with status 1 if something in a log was not understood'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s q -l quiet -d 'Print nothing but errors'
@@ -300,6 +306,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l force -d 'Als
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l in-place -d 'Write through the file: keeps hard links and owner, but is not atomic'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l no-sync -d 'Don\'t wait until the disk has it: survives a killed process, not a power loss'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l allow-git-dir -d 'Allow changes inside of .git, .hg and .jj'
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -s q -l quiet -d 'Print nothing but errors'
@@ -329,6 +336,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l hyperlinks -d
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -s q -l quiet -d 'Print nothing but errors'
@@ -357,6 +365,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l hyperlinks -d
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -s q -l quiet -d 'Print nothing but errors'
@@ -374,6 +383,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l hyperlinks -d
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -s q -l quiet -d 'Print nothing but errors'
@@ -391,6 +401,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l hyperl
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -s q -l quiet -d 'Print nothing but errors'
@@ -408,6 +419,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l hyperlinks -d 
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -s q -l quiet -d 'Print nothing but errors'
@@ -425,6 +437,7 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l hyperlinks 
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -s q -l quiet -d 'Print nothing but errors'

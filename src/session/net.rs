@@ -584,7 +584,9 @@ impl Stretch {
             source,
             files: vec![file],
             diffs,
+            requested: Vec::new(),
             message: (!notes.is_empty()).then(|| notes.join("\n")),
+            error: None,
         };
         let pieces = match exact {
             Exact::Known(pieces) => Some(pieces),
