@@ -5,17 +5,13 @@
 
 #[expect(dead_code, reason = "other tests use the rest")]
 mod support;
+mod terminal;
 
-use std::fs::File;
-use std::io::Read;
-use std::num::NonZero;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::process::Stdio;
 
-use rustix::pty::OpenptFlags;
-use rustix::termios::Winsize;
 use support::Place;
+use terminal::Terminal;
+use terminal::screen;
 
 /// Runs the command on a terminal of this size; returns what it wrote.
 fn on_terminal(
@@ -25,44 +21,14 @@ fn on_terminal(
     columns: u16,
     stated_columns: Option<&str>,
 ) -> Vec<u8> {
-    let master = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-    rustix::pty::grantpt(&master).expect("a terminal");
-    rustix::pty::unlockpt(&master).expect("a terminal");
-    let name = rustix::pty::ptsname(&master, Vec::new()).expect("its name");
-    let path = Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
-    let slave = File::options().read(true).write(true).open(path).expect("its other end");
-    let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-    rustix::termios::tcsetwinsize(&slave, size).expect("its size");
+    let terminal = Terminal::open(rows, columns);
     let mut command = place.command(args);
     command.env("TERM", "xterm-256color").env_remove("COLUMNS").stdin(Stdio::null());
     if let Some(stated) = stated_columns {
         command.env("COLUMNS", stated);
     }
-    let mut child =
-        command.stdout(slave.try_clone().expect("its end")).stderr(Stdio::null()).spawn().expect("it starts");
-    drop((slave, command));
-    // Reading ends with an error once nobody has the other end any more.
-    let mut written = Vec::new();
-    let mut master = File::from(master);
-    let mut block = [0; 4096];
-    while let Ok(length @ 1..) = master.read(&mut block) {
-        written.extend_from_slice(&block[..length]);
-    }
-    child.wait().expect("it ends");
-    written
-}
-
-/// The rows of a screen that are not blank at its end, after these bytes.
-fn screen(bytes: &[u8], rows: u16, columns: u16) -> Vec<String> {
-    let size = |length: u16| NonZero::new(length).expect("a size");
-    let mut parser = vt100::Parser::new(size(rows), size(columns), 0);
-    parser.process(bytes);
-    let mut rows: Vec<String> =
-        parser.screen().rows(0, columns).map(|row| row.trim_end().to_owned()).collect();
-    while rows.last().is_some_and(String::is_empty) {
-        rows.pop();
-    }
-    rows
+    command.stdout(terminal.end()).stderr(Stdio::null());
+    terminal.run(command).0
 }
 
 /// Begins every frame.

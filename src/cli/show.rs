@@ -2,6 +2,7 @@
 
 use crate::patch::Dialect;
 use crate::patch::Parsed;
+use crate::patch::colored::without_colors;
 use crate::patch::format;
 use crate::patch::parse;
 use crate::patch::request;
@@ -28,7 +29,7 @@ use super::streams::read_input;
 /// Runs the command.
 pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     let input = read_input(args.patch.as_deref(), "patch")?;
-    let parsed = parse(&input, args.dialect.map_or(Dialect::Auto, Into::into));
+    let parsed = parse(&without_colors(&input), args.dialect.map_or(Dialect::Auto, Into::into));
     for (note, line) in &parsed.notes {
         console.note(&format!("patch line {line}: {note}"));
     }
