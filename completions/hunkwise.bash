@@ -273,14 +273,18 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__diff)
-            opts="-q -h -V --output --context --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --output --acp-version --context --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "card json patch stat side-by-side html markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "card json patch stat side-by-side html markdown acp" -- "${cur}"))
+                    return 0
+                    ;;
+                --acp-version)
+                    COMPREPLY=($(compgen -W "1 2" -- "${cur}"))
                     return 0
                     ;;
                 --context)
@@ -623,7 +627,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__preview)
-            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --encoding --record --output --match --first-match --skip-applied --allow-overwrite --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --encoding --record --output --acp-version --match --first-match --skip-applied --allow-overwrite --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -651,6 +655,10 @@ _hunkwise() {
                     ;;
                 --output)
                     COMPREPLY=($(compgen -W "card json codex acp" -- "${cur}"))
+                    return 0
+                    ;;
+                --acp-version)
+                    COMPREPLY=($(compgen -W "1 2" -- "${cur}"))
                     return 0
                     ;;
                 --match)
@@ -685,7 +693,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__replay)
-            opts="-f -q -h -V --files-from --latest --agent --format --output --path --status --tool --call --turn --net --follow --poll --strict --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-f -q -h -V --files-from --latest --agent --format --output --acp-version --path --status --tool --call --turn --net --follow --poll --strict --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -704,7 +712,11 @@ _hunkwise() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "card json patch stat side-by-side html markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "card json patch stat side-by-side html markdown acp" -- "${cur}"))
+                    return 0
+                    ;;
+                --acp-version)
+                    COMPREPLY=($(compgen -W "1 2" -- "${cur}"))
                     return 0
                     ;;
                 --path)

@@ -1,7 +1,7 @@
 //! `diff`, `show` and `replay` on a terminal: what goes to a pager, and how a run ends with it.
 
 #![cfg(feature = "cli")]
-#![expect(clippy::expect_used, reason = "a test starts programs and may fail")]
+#![expect(clippy::disallowed_methods, clippy::expect_used, reason = "a test starts programs and may fail")]
 
 #[expect(dead_code, reason = "other tests use the rest")]
 mod support;

@@ -7,10 +7,8 @@ pub(crate) mod apply_patch;
 pub mod args;
 
 pub(crate) mod builder;
-pub(crate) mod event;
-pub mod builder;
 pub mod colored;
-pub mod event;
+pub(crate) mod event;
 pub mod format;
 pub(crate) mod git_binary;
 pub(crate) mod held;
