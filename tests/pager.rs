@@ -5,6 +5,7 @@
 
 #[expect(dead_code, reason = "other tests use the rest")]
 mod support;
+#[expect(dead_code, reason = "other tests use the rest")]
 mod terminal;
 
 use std::process::Command;

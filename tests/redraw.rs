@@ -7,9 +7,12 @@
 mod support;
 mod terminal;
 
+use std::io::Write;
+use std::num::NonZero;
 use std::process::Stdio;
 
 use support::Place;
+use terminal::Running;
 use terminal::Terminal;
 use terminal::screen;
 
@@ -189,4 +192,111 @@ fn a_dumb_terminal_gets_no_control_sequences() {
     command.env("TERM", "dumb");
     let run = support::output(command, b"").exits(0);
     assert!(!run.stdout.contains('\u{1b}'));
+}
+
+/// A preview that waits for more of its patch on a terminal, and the screen that shows it. The terminal leaves rows that
+/// are too wide as they are.
+struct Waiting {
+    running: Running,
+    screen: vt100::Parser,
+    seen: usize,
+    was_lower: bool,
+}
+
+impl Waiting {
+    fn new(place: &Place, rows: u16, columns: u16) -> Self {
+        let terminal = Terminal::open(rows, columns);
+        let mut command = place.command(&["preview"]);
+        command.env("TERM", "xterm-256color").env("XTERM_VERSION", "XTerm(390)").env_remove("COLUMNS");
+        command.stdin(Stdio::piped()).stdout(terminal.end()).stderr(Stdio::null());
+        let size = |length| NonZero::new(length).expect("a size");
+        let screen = vt100::Parser::new(size(rows), size(columns), 100);
+        Waiting { running: terminal.start(command), screen, seen: 0, was_lower: false }
+    }
+
+    fn type_in(&mut self, text: &str) {
+        let stdin = self.running.child.stdin.as_mut().expect("its input");
+        stdin.write_all(text.as_bytes()).expect("it reads");
+    }
+
+    /// Waits for the end of a frame with these words; returns the rows of the screen.
+    fn shown(&mut self, words: &str) -> Vec<String> {
+        self.running.read_until(words, self.seen);
+        let at = self.running.written.len();
+        self.running.read_until("\x1b[?2026l", at.saturating_sub(8).max(self.seen));
+        self.screen.process(&self.running.written[self.seen..]);
+        self.seen = self.running.written.len();
+        let screen = self.screen.screen();
+        screen
+            .rows(0, screen.size().1.get())
+            .map(|row| row.trim_end().to_owned())
+            .filter(|row| !row.is_empty())
+            .collect()
+    }
+
+    fn resize(&mut self, rows: u16, columns: u16) {
+        let size = |length| NonZero::new(length).expect("a size");
+        self.screen.screen_mut().set_size(size(rows), size(columns));
+        self.running.resize(rows, columns);
+    }
+}
+
+#[test]
+fn a_preview_that_waits_is_drawn_anew_when_the_terminal_gets_another_size() {
+    let place = Place::with(&[]);
+    let mut waiting = Waiting::new(&place, 30, 80);
+    let adds: String = (1..=12).map(|number| format!("+line {number} {}\n", "wide ".repeat(20))).collect();
+    waiting.type_in(&format!("*** Begin Patch\n*** Add File: new.txt\n{adds}"));
+    let wide = waiting.shown("line 12");
+    assert_eq!(wide.len(), 14, "{wide:#?}");
+    for (rows, columns) in [(30, 50), (30, 120), (30, 60), (8, 60), (30, 60)] {
+        waiting.resize(rows, columns);
+        let mut shown = waiting.shown("line 12");
+        let first = shown.iter().rposition(|row| row.contains("preview")).expect("its first row");
+        // What a screen that got lower has pushed off its top is out of reach, and may come back.
+        assert!(first == 0 || waiting.was_lower, "{shown:#?}");
+        let frame = shown.split_off(first);
+        assert!(frame.len() < usize::from(rows) && frame.last().is_some_and(|row| row.contains("line 12")));
+        assert!(frame.iter().all(|row| row.chars().count() <= usize::from(columns)), "{frame:#?}");
+        if rows == 30 {
+            assert_eq!(frame.len(), 14, "{frame:#?}");
+        } else {
+            assert!(frame[1].contains("lines above"), "{frame:#?}");
+            waiting.was_lower = true;
+        }
+    }
+    waiting.type_in("*** End Patch\n");
+    drop(waiting.running.child.stdin.take());
+    let shown = waiting.shown("complete");
+    assert_eq!(shown.iter().filter(|row| row.contains("line 12")).count(), 1, "{shown:#?}");
+    let (_, status) = waiting.running.finish();
+    assert!(status.success());
+}
+
+#[test]
+fn an_interrupted_preview_leaves_all_of_its_last_state_behind() {
+    let place = Place::with(&[]);
+    let mut waiting = Waiting::new(&place, 8, 60);
+    let adds: String = (1..=12).map(|number| format!("+line {number}.\n")).collect();
+    waiting.type_in(&format!("*** Begin Patch\n*** Add File: new.txt\n{adds}"));
+    assert!(waiting.shown("line 12.").len() < 8);
+    let before = waiting.running.written.len();
+    waiting.running.signal(rustix::process::Signal::INT);
+    waiting.running.read_until("line 12.", before);
+    let (written, status) = waiting.running.finish();
+    assert_eq!(status.code(), Some(130));
+    let last = String::from_utf8_lossy(&written[before..]).into_owned();
+    assert!(last.contains("line 1.") && last.contains("line 12."), "{last}");
+}
+
+#[test]
+fn a_problem_that_is_found_early_stands_at_its_hunk() {
+    let place = Place::with(&[("f", "a\nb\nc\nd\ne\nf\ng\nh\ni\n")]);
+    let mut waiting = Waiting::new(&place, 40, 80);
+    waiting.type_in("*** Begin Patch\n*** Update File: f\n@@\n a\n-b\n+B\n@@\n-nowhere\n+x\n@@\n g\n-h\n+H\n");
+    let shown = waiting.shown("not in the file");
+    let at = |words: &str| shown.iter().position(|row| row.contains(words)).expect(words);
+    assert!(at("- b") < at("not in the file") && at("not in the file") < at("- nowhere"), "{shown:#?}");
+    drop(waiting.running.child.stdin.take());
+    waiting.running.finish();
 }

@@ -72,6 +72,7 @@ pub fn run(
                     return Ok(stream.exit);
                 }
             }
+            Some(Message::Resized) => {}
             Some(Message::Interrupted) => return Ok(Exit::Interrupted),
             Some(Message::Failed(error)) => {
                 return Err(Fail::io("read", input.unwrap_or(Path::new("standard input")), &error));

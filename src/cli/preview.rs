@@ -8,6 +8,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::time::Instant;
 
+use signal_hook::consts;
+
 use crate::disk::Access;
 use crate::disk::input::Blocks;
 use crate::disk::input::create_file;
@@ -53,6 +55,8 @@ pub enum Message {
     Failed(io::Error),
     /// A signal that ends the run.
     Interrupted,
+    /// The terminal has another size.
+    Resized,
 }
 
 /// How a stream went on.
@@ -89,6 +93,7 @@ pub fn run(args: &PreviewArgs, globals: &Globals, console: &Console) -> Result<E
         let flow = match message {
             Some(Message::Chunk(chunk)) => run.take(&chunk)?,
             Some(Message::Interrupted) => return run.interrupted(),
+            Some(Message::Resized) => run.resized(),
             Some(Message::Failed(error)) => {
                 let path = input.unwrap_or(Path::new("standard input"));
                 return Err(Fail::io("read", path, &error));
@@ -132,11 +137,15 @@ pub fn listen(input: Option<&Path>) -> Result<mpsc::Receiver<Message>, Fail> {
     let (sender, messages) = mpsc::sync_channel(QUEUED_CHUNKS);
     let signals = sender.clone();
     if let Ok(mut pending) =
-        signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])
+        signal_hook::iterator::Signals::new([consts::SIGINT, consts::SIGTERM, consts::SIGWINCH])
     {
         std::thread::spawn(move || {
-            if pending.forever().next().is_some() {
-                let _ = signals.send(Message::Interrupted);
+            for signal in pending.forever() {
+                let message =
+                    if signal == consts::SIGWINCH { Message::Resized } else { Message::Interrupted };
+                if signals.send(message).is_err() {
+                    return;
+                }
             }
         });
     }
@@ -320,8 +329,16 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Ctrl-C: the last preview stays as it is.
+    /// Draws what waits on the terminal for its size.
+    fn resized(&mut self) -> Flow {
+        self.closed |= self.screen.resized().is_err();
+        self.flow()
+    }
+
+    /// Ctrl-C: the last preview stays, all of it.
     fn interrupted(mut self) -> Result<Exit, Fail> {
+        // Who reads no more has seen enough.
+        let _ = self.screen.leave();
         if let Some(recorder) = &mut self.recorder {
             recorder.finish()?;
         }

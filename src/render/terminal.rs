@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::body;
 use super::body::Tint;
 use super::lines::FileLines;
+use super::lines::Gap;
 use super::links::Linker;
 use super::links::Target;
 use super::moved;
@@ -269,11 +270,17 @@ fn preview_rows(call_id: Option<&str>, files: &[PreviewFile], style: &Style) -> 
         }
         .remarked(style.glyphs().arrow);
         let tint = if is_bad { Tint::None } else { Tint::Changed };
-        let lines = FileLines::of(&view.diffs, style.emphasis());
+        let mut lines = FileLines::of(&view.diffs, style.emphasis());
         let linker = Linker::new(style.links, None);
         rows.extend(heading_rows(&view, link_of(&view, &lines, linker), style));
-        rows.extend(file.problem.iter().flat_map(|problem| problem_rows(problem, style)));
+        // A problem of a hunk stands above it. What a file asks for is drawn hunk by hunk as long as it does not fit.
+        let hunk = file.problem.as_ref().and_then(|problem| problem.hunk).filter(|_| is_bad);
+        let before = hunk.map_or(0, |hunk| hunk - 1);
+        let mut rest = lines.hunks.split_off(before.min(lines.hunks.len()));
         rows.extend(body::rows(&lines, (&[], 0), tint, linker, style));
+        rows.extend(file.problem.iter().flat_map(|problem| problem_rows(problem, style)));
+        rest.iter_mut().take(usize::from(before > 0)).for_each(|first| first.gap = Gap::None);
+        rows.extend(body::rows(&FileLines { hunks: rest }, (&[], 0), tint, linker, style));
     }
     rows
 }
