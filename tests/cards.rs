@@ -6,6 +6,7 @@
 use std::fs;
 use std::io;
 use std::io::Write;
+use std::num::NonZero;
 use std::path::Path;
 
 use hunkwise::render::escape::Charset;
@@ -39,6 +40,7 @@ use hunkwise::report::PreviewSchema;
 use hunkwise::report::Problem;
 use hunkwise::report::Recorded;
 use hunkwise::report::Source;
+use proptest::prelude::*;
 
 /// A hunk that begins at the same line on both sides.
 fn hunk(path: &str, start: usize, old: &[&str], new: &[&str]) -> FileDiff {
@@ -500,4 +502,93 @@ fn no_escape_sequence_gets_through() {
     }
     let (_, html) = renderings("<script>alert('x')</script>\"").pop().expect("a page");
     assert!(!html.contains("<script"), "{html}");
+}
+
+/// Draws a card in colours at a width, and lets a terminal of that width show it.
+fn check_screen(card: &Card, style: &Style) {
+    let plain = drawn(card, &Style { color: Color::Never, ..*style });
+    let rows: Vec<&str> = plain.lines().map(str::trim_end).collect();
+    let size = |length: usize| NonZero::new(u16::try_from(length).expect("a size")).expect("a size");
+    let mut terminal = vt100::Parser::new(size(rows.len() + 2), size(style.width), 0);
+    terminal.process(drawn(card, style).replace('\n', "\r\n").as_bytes());
+    // A row that is too wide would go on in the next one, and all below it would stand one lower.
+    let columns = u16::try_from(style.width).expect("a size");
+    let shown: Vec<String> =
+        terminal.screen().rows(0, columns).map(|row| row.trim_end().to_owned()).collect();
+    assert_eq!(shown[..rows.len()], rows, "{} columns, beside: {}", style.width, style.is_side_by_side);
+    assert!(shown[rows.len()..].iter().all(String::is_empty), "{shown:#?}");
+}
+
+/// The styles that a width is drawn in.
+fn styles(width: usize) -> impl Iterator<Item = Style> {
+    let plain = Style { max_lines: Some(20), ..Style::plain(width) };
+    let colored = Style { color: Color::TrueColor, ..plain };
+    [
+        colored,
+        Style { is_side_by_side: true, ..colored },
+        Style { is_side_by_side: true, is_full: true, is_padded: true, ..colored },
+        Style { is_full: true, ascii: true, color: Color::Ansi16, ..plain },
+    ]
+    .into_iter()
+}
+
+#[test]
+fn a_terminal_shows_every_row_at_every_width() {
+    // A terminal that counts scalars knows nothing of joined emoji: what it makes of them is not what others do.
+    let is_joined = |card: &Card| drawn(card, &Style::plain(300)).contains(['\u{200d}', '\u{fe0f}']);
+    let cards: Vec<Card> =
+        situations().into_iter().map(|(_, card)| card).filter(|card| !is_joined(card)).collect();
+    assert!(cards.len() > 10);
+    for width in 20..=300 {
+        for card in cards.iter().skip(width % 4).step_by(4) {
+            styles(width).for_each(|style| check_screen(card, &style));
+        }
+    }
+}
+
+/// Text in which everything stands that has another width than its count of characters, but for joined emoji.
+fn uneven() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        4 => "[ -~]{1,12}".prop_map(String::from),
+        1 => Just("\t".to_owned()),
+        2 => "[\u{4e00}-\u{4e40}\u{ac00}-\u{ac20}\u{ff21}-\u{ff3a}]{1,6}".prop_map(String::from),
+        1 => "[\u{1f600}-\u{1f64f}]{1,3}".prop_map(String::from),
+        1 => "([a-z][\u{300}-\u{314}]){1,4}".prop_map(String::from),
+        1 => prop_oneof![Just("\u{202e}"), Just("\u{1b}[2J"), Just("\r"), Just("\u{200b}"), Just("\u{a0}")].prop_map(str::to_owned),
+        1 => "[a-z]{40,80}".prop_map(String::from),
+    ];
+    proptest::collection::vec(part, 0..10).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_terminal_shows_every_row_of_any_text(
+        lines in proptest::collection::vec((uneven(), uneven(), any::<bool>()), 1..8),
+        path in uneven(),
+        start in 1_usize..100_000,
+        width in 20_usize..=300,
+    ) {
+        let old: Vec<&str> = lines.iter().map(|(old, ..)| old.as_str()).collect();
+        let new: Vec<&str> = lines.iter().map(|(old, new, same)| if *same { old } else { new }.as_str()).collect();
+        let mut card = applied(&path, 1, 1, vec![hunk(&path, start, &old, &new)]);
+        card.message = Some(path.clone());
+        let failed = Card {
+            status: CardStatus::Failed,
+            requested: card.diffs.clone(),
+            error: refused(&path, nearest_problem(old[0], new[0])).error,
+            ..card.clone()
+        };
+        for style in styles(width) {
+            check_screen(&card, &style);
+            check_screen(&failed, &style);
+        }
+    }
+}
+
+fn nearest_problem(expected: &str, found: &str) -> Problem {
+    let (expected, found) = (expected.to_owned(), Some(found.to_owned()));
+    let nearest = Some(Nearest { line: 9, expected, found, cause: "they differ".to_owned() });
+    Problem { nearest, ..Problem::new(Code::HunkNotFound, "it is not there") }
 }

@@ -293,7 +293,8 @@ fn an_interrupted_preview_leaves_all_of_its_last_state_behind() {
 fn a_problem_that_is_found_early_stands_at_its_hunk() {
     let place = Place::with(&[("f", "a\nb\nc\nd\ne\nf\ng\nh\ni\n")]);
     let mut waiting = Waiting::new(&place, 40, 80);
-    waiting.type_in("*** Begin Patch\n*** Update File: f\n@@\n a\n-b\n+B\n@@\n-nowhere\n+x\n@@\n g\n-h\n+H\n");
+    waiting
+        .type_in("*** Begin Patch\n*** Update File: f\n@@\n a\n-b\n+B\n@@\n-nowhere\n+x\n@@\n g\n-h\n+H\n");
     let shown = waiting.shown("not in the file");
     let at = |words: &str| shown.iter().position(|row| row.contains(words)).expect(words);
     assert!(at("- b") < at("not in the file") && at("not in the file") < at("- nowhere"), "{shown:#?}");

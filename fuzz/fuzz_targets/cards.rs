@@ -22,8 +22,10 @@ fuzz_target!(|input: &[u8]| {
     replay.push(log, &mut |card| cards.push(card));
     // What is no log draws nothing.
     let _ = replay.finish(&mut |card| cards.push(card));
+    // From none to 300 columns.
+    let width = usize::from(width) * 300 / 255;
     for card in &cards {
-        check_terminal(card, usize::from(width));
+        check_terminal(card, width);
     }
     check_html(&cards);
     check_markdown(&cards);
