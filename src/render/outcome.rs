@@ -63,7 +63,6 @@ pub(super) fn outcome_view<'a>(outcome: &'a Outcome, arrow: &str) -> CardView<'a
         word,
         tone,
         counts,
-        folder: None,
         details: outcome.call_id.iter().cloned().chain(undone).collect(),
         error: None,
         message: None,

@@ -49,7 +49,11 @@ use crate::report::PreviewFile;
 /// # Errors
 /// What the writer says.
 pub fn card(out: &mut dyn Write, card: &Card, style: &Style) -> io::Result<()> {
-    write_rows(out, &view_rows(&card_view(card, style.glyphs().arrow), style), style)
+    write_rows(
+        out,
+        &view_rows(&card_view(card, style.glyphs().arrow), card.source.folder.as_deref(), style),
+        style,
+    )
 }
 
 /// Draws one preview event as the whole frame of its call; with `max_rows` no more rows than that, the newest.
@@ -96,16 +100,17 @@ pub fn preview(
 /// # Errors
 /// What the writer says.
 pub fn outcome(out: &mut dyn Write, outcome: &Outcome, style: &Style) -> io::Result<()> {
-    write_rows(out, &view_rows(&outcome_view(outcome, style.glyphs().arrow), style), style)
+    write_rows(out, &view_rows(&outcome_view(outcome, style.glyphs().arrow), None, style), style)
 }
 
-fn view_rows(view: &CardView<'_>, style: &Style) -> Vec<Row> {
+/// `folder` is where relative paths start, if the card says so.
+fn view_rows(view: &CardView<'_>, folder: Option<&str>, style: &Style) -> Vec<Row> {
     let CardView { title, word, tone, counts, details, .. } = view;
     let role = match tone {
         Tone::Neutral => Role::Strong,
         tone => role_of(*tone),
     };
-    let linker = Linker::new(style.links, view.folder);
+    let linker = Linker::new(style.links, folder);
     let lines = moved::lines_of(&view.files, style.emphasis());
     let (path, link) = match (view.files.as_slice(), lines.as_slice()) {
         ([file], [lines]) => (named_at(title, file.path), link_of(file, lines, linker)),

@@ -50,8 +50,6 @@ pub(super) struct CardView<'a> {
     pub(super) tone: Tone,
     /// The lines of all files that were changed.
     pub(super) counts: Counts,
-    /// The folder that relative paths start at, where the card says so.
-    pub(super) folder: Option<&'a str>,
     /// Turn, time, call.
     pub(super) details: Vec<String>,
     /// The reason of a failure, or what else there is to say.
@@ -184,7 +182,6 @@ pub(super) fn card_view<'a>(card: &'a Card, arrow: &str) -> CardView<'a> {
         word,
         tone,
         counts,
-        folder: card.source.folder.as_deref(),
         details: details(card),
         message: card.message.as_deref(),
         error: card.error.as_ref().filter(|_| is_refused),
