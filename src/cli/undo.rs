@@ -19,6 +19,7 @@ use crate::report::Code;
 use crate::report::CommandName;
 use crate::report::Problem;
 use crate::report::RecordMeta;
+use crate::session::ReplayOptions;
 use crate::session::detect;
 use crate::session::format::DETECT_BYTES;
 use crate::session::format::DetectError;
@@ -26,9 +27,13 @@ use crate::session::format::Format;
 use crate::session::undo::Found;
 use crate::session::undo::History;
 use crate::session::undo::HistoryReader;
+use crate::session::undo::Holds;
 use crate::session::undo::LoggedCall;
 use crate::session::undo::Records;
 use crate::session::undo::Selection;
+use crate::session::undo::foreign::ForeignHistory;
+use crate::session::undo::foreign::ForeignRecords;
+use crate::session::unpack::is_compressed;
 use crate::text::PathText;
 
 use super::args::Globals;
@@ -50,16 +55,24 @@ use super::streams::read_input;
 pub fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> Result<Exit, Fail> {
     let source = Source::of(&args.source)?;
     let root = change::open_root(&globals.root)?;
-    if let Some(problem) = source.foreign()? {
-        return refused(problem, args, console);
-    }
+    let Some(keeper) = source.keeper()? else {
+        let message = "the log is empty: there is nothing to undo";
+        return refused(Problem::new(Code::CountDiffers, message), args, console);
+    };
     let turn = Turn::default();
     // Both locks are taken before the log is read, so that no call comes in between: that of the root first, as all do.
     let (journal, made_good) = change::begin(&root, &args.change)?;
     made_good.iter().for_each(|note| console.note(note));
-    let path = args.change.log.as_deref().or(source.path()).filter(|_| !args.change.check);
+    // Nothing is ever appended to the log of another agent.
+    let own = source.path().filter(|_| keeper == Keeper::Hunkwise);
+    let path = args.change.log.as_deref().or(own).filter(|_| !args.change.check);
     let log = path.map(|path| Log::open(path, &root, &turn)).transpose()?;
-    let history = source.history()?;
+    if keeper == Keeper::Another && path.is_none() && !args.change.check {
+        console.note(
+            "the log is another agent's, so the undo is not written there; --log FILE keeps a record of it",
+        );
+    }
+    let history = source.history(keeper)?;
     for note in notes(&history) {
         console.note(&note);
     }
@@ -68,7 +81,7 @@ pub fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> Result<Exit
         Ok(chosen) => chosen.into_iter().map(|index| &history.calls[index]).collect(),
         Err(problem) => return refused(*problem, args, console),
     };
-    let mut found = source.records(&chosen)?;
+    let mut found = source.records(&chosen, keeper)?;
     let mut undo = Undo {
         args,
         root: &root,
@@ -142,6 +155,20 @@ fn notes(history: &History) -> Vec<String> {
     notes
 }
 
+/// Who writes a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeper {
+    /// hunkwise: its records hold the bytes, and an undo is appended to it.
+    Hunkwise,
+    /// Another agent: an undo goes by what it recorded, and nothing is appended.
+    Another,
+}
+
+/// Patches in any text have no results that could be taken back.
+fn foreign_options() -> ReplayOptions {
+    ReplayOptions { is_known_only: true, ..ReplayOptions::default() }
+}
+
 /// The log that is read: a file that can be read again, or what came on standard input or through a pipe.
 enum Source<'a> {
     File(&'a Path),
@@ -168,41 +195,46 @@ impl<'a> Source<'a> {
         self.path().unwrap_or(Path::new("standard input"))
     }
 
-    /// Says why the log of another agent can't be used; an unknown one is an error.
-    fn foreign(&self) -> Result<Option<Problem>, Fail> {
+    /// Tells whose log it is; nothing if there is nothing in it.
+    fn keeper(&self) -> Result<Option<Keeper>, Fail> {
         let mut head = Vec::new();
         self.read(&mut |block| {
             head.extend_from_slice(&block[..block.len().min(DETECT_BYTES)]);
             head.len() < DETECT_BYTES
         })?;
         if head.trim_ascii().is_empty() {
-            let message = "the log is empty: there is nothing to undo";
-            return Ok(Some(Problem::new(Code::CountDiffers, message)));
+            return Ok(None);
         }
-        match detect(&head[..head.len().min(DETECT_BYTES)]) {
+        // One that is compressed tells what it is when it is read.
+        let head = &head[..head.len().min(DETECT_BYTES)];
+        match detect(head) {
+            _ if is_compressed(head) => Ok(Some(Keeper::Another)),
             // Any text may hold patches, and no record.
-            Ok(Format::Generic) => {
-                let message = format!("{}: {}", self.name().display(), DetectError::Unknown);
-                Err(Fail::new(Problem::new(Code::Malformed, message)))
+            Ok(Format::Generic) => Err(self.no_log(&DetectError::Unknown)),
+            Ok(Format::Dsh) => {
+                let history = self.history(Keeper::Hunkwise)?;
+                let is_own =
+                    history.calls.is_empty() || history.calls.iter().any(|call| call.holds != Holds::NoBytes);
+                Ok(Some(if is_own { Keeper::Hunkwise } else { Keeper::Another }))
             }
-            Ok(format) if format != Format::Dsh => {
-                let message = format!(
-                    "{} is a log of the format {}: it does not hold the bytes that were there before",
-                    self.name().display(),
-                    format.name()
-                );
-                Ok(Some(Problem::new(Code::NotRecorded, message).with_hint(
-                    "only logs that hunkwise writes (--log) hold them; 'replay --output patch' makes a patch of the recorded hunks, which 'apply --reverse' takes back",
-                )))
-            }
-            Ok(_) => Ok(None),
-            Err(error) => {
-                Err(Fail::new(Problem::new(Code::Malformed, format!("{}: {error}", self.name().display()))))
-            }
+            Ok(_) => Ok(Some(Keeper::Another)),
+            Err(error) => Err(self.no_log(&error)),
         }
     }
 
-    fn history(&self) -> Result<History, Fail> {
+    fn no_log(&self, error: &dyn std::fmt::Display) -> Fail {
+        Fail::new(Problem::new(Code::Malformed, format!("{}: {error}", self.name().display())))
+    }
+
+    fn history(&self, keeper: Keeper) -> Result<History, Fail> {
+        if keeper == Keeper::Another {
+            let mut reader = ForeignHistory::new(foreign_options());
+            self.read(&mut |block| {
+                reader.push(block);
+                true
+            })?;
+            return reader.finish().map_err(|error| self.no_log(&error));
+        }
         let mut reader = HistoryReader::default();
         self.read(&mut |block| {
             reader.push(block);
@@ -211,7 +243,15 @@ impl<'a> Source<'a> {
         Ok(reader.finish())
     }
 
-    fn records(&self, chosen: &[&LoggedCall]) -> Result<Found, Fail> {
+    fn records(&self, chosen: &[&LoggedCall], keeper: Keeper) -> Result<Found, Fail> {
+        if keeper == Keeper::Another {
+            let mut records = ForeignRecords::of(chosen.iter().copied(), foreign_options());
+            self.read(&mut |block| {
+                records.push(block);
+                true
+            })?;
+            return records.finish().map_err(|error| self.no_log(&error));
+        }
         let mut records = Records::of(chosen.iter().copied());
         self.read(&mut |block| {
             records.push(block);

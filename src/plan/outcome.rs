@@ -318,7 +318,7 @@ fn record_file(file: &PlannedFile, reported: &FileOutcome, limit_undo_bytes: usi
         record.no_undo = Some(NoUndo::TooLarge);
         return record;
     }
-    record.undo = inverse.list().iter().map(undo_splice).collect();
+    record.undo = undo_splices(&inverse);
     record.replaced = replaced.map(|found| ReplacedFile {
         sha256: sha256_hex(found.document.bytes()),
         mode: format!("{:06o}", found.mode),
@@ -331,12 +331,18 @@ fn not_utf8(path: &PathText) -> Option<String> {
     std::str::from_utf8(path.bytes()).is_err().then(|| STANDARD.encode(path.bytes()))
 }
 
-fn undo_splice(splice: &Splice) -> UndoSplice {
-    UndoSplice {
+fn undo_splices(inverse: &Splices) -> Vec<UndoSplice> {
+    let undo = |splice: &Splice| UndoSplice {
         offset: splice.range.start,
         old: STANDARD.encode(&splice.new),
         new_length: splice.range.len(),
-    }
+    };
+    inverse.list().iter().map(undo).collect()
+}
+
+/// Returns the replacements that lead from whole bytes back to those before, as a record holds them.
+pub fn way_back(before: &[u8], after: &[u8]) -> Vec<UndoSplice> {
+    undo_splices(&whole_inverse(before, after))
 }
 
 fn inverse(file: &PlannedFile) -> Splices {

@@ -130,11 +130,11 @@ struct Stretch {
 
 /// What one call did to one file.
 #[derive(Debug, Clone, Copy)]
-struct Step<'a> {
-    file: &'a CardFile,
-    told: &'a Told,
-    diffs: &'a [&'a FileDiff],
-    source: &'a Source,
+pub(super) struct Step<'a> {
+    pub(super) file: &'a CardFile,
+    pub(super) told: &'a Told,
+    pub(super) diffs: &'a [&'a FileDiff],
+    pub(super) source: &'a Source,
 }
 
 impl Net {
@@ -315,7 +315,7 @@ impl Net {
     }
 }
 
-fn is_done(card: &Card, file: &CardFile) -> bool {
+pub(super) fn is_done(card: &Card, file: &CardFile) -> bool {
     matches!(file.status.unwrap_or(card.status), CardStatus::Applied | CardStatus::Partial)
 }
 
@@ -324,7 +324,7 @@ fn is_moved(file: &CardFile) -> bool {
 }
 
 /// Returns what names a file whatever folder a call ran in: its absolute path, where that can be told.
-fn key(folder: Option<&str>, path: &str) -> String {
+pub(super) fn key(folder: Option<&str>, path: &str) -> String {
     let is_absolute = path.starts_with('/') || folder.is_some_and(|folder| folder.starts_with('/'));
     let below = if is_absolute { within(Some("/"), folder, path) } else { within(None, folder, path) };
     match below {
@@ -652,7 +652,7 @@ enum Exact {
 
 impl<'a> Step<'a> {
     /// Returns the whole text that a change writes over what stood there.
-    fn overwritten(&self) -> Option<&'a str> {
+    pub(super) fn overwritten(&self) -> Option<&'a str> {
         match (&self.told.after, self.diffs) {
             (Content::Text(text), _) => Some(text),
             (_, [diff]) if diff.notes.contains(&DiffNote::OldUnknown) => Some(&diff.new_text),
@@ -661,7 +661,7 @@ impl<'a> Step<'a> {
     }
 
     /// Returns the whole text of a file that goes, if its hunk is all of it.
-    fn whole_old(&self) -> Option<String> {
+    pub(super) fn whole_old(&self) -> Option<String> {
         match self.diffs {
             [] => self.is_empty().then(String::new),
             [diff] => self
@@ -675,7 +675,7 @@ impl<'a> Step<'a> {
     }
 
     /// Returns the whole text of a new file.
-    fn whole_new(&self) -> Result<String, String> {
+    pub(super) fn whole_new(&self) -> Result<String, String> {
         if let Content::Text(text) = &self.told.after {
             return Ok(text.clone());
         }
@@ -792,7 +792,7 @@ impl<'a> Step<'a> {
 }
 
 /// Tells whether a hunk is a part of lines, as a call asked for it.
-fn is_raw(diff: &FileDiff) -> bool {
+pub(super) fn is_raw(diff: &FileDiff) -> bool {
     diff.lines.is_none() && diff.old_lines.is_none() && diff.new_lines.is_none() && diff.old_start.is_none()
 }
 

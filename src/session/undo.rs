@@ -1,7 +1,9 @@
 //! Which calls of a log are in effect, which of them an undo means, and what their records hold.
 //!
-//! A log is read twice: [`History`] tells its calls, and once some are chosen, [`Records`] takes their records. Only
-//! logs of hunkwise hold what an undo needs. An undo is a call like any other, and may be taken back itself.
+//! A log is read twice: [`History`] tells its calls, and once some are chosen, [`Records`] takes their records. Logs of
+//! hunkwise hold the bytes; what others hold is the business of [`foreign`]. An undo is a call like any other, and may be taken back itself.
+
+pub mod foreign;
 
 use std::collections::HashMap;
 use std::collections::HashSet;
@@ -42,8 +44,12 @@ pub struct LoggedCall {
     pub turn: Option<u64>,
     /// 1-based line of its result.
     pub line: usize,
+    /// What tells it apart from the other calls of its log: its line, where each has one of its own.
+    place: usize,
     /// What its record holds.
     pub holds: Holds,
+    /// What is missing in the log of another agent.
+    lacks: Option<String>,
     /// The calls that it took back; only of an undo.
     pub undoes: Vec<UndoneCall>,
     /// It was not taken back, or was and then made again.
@@ -215,6 +221,9 @@ fn place(places: &HashMap<UndoneCall, usize>, undone: &UndoneCall, before: usize
 }
 
 fn no_bytes(call: &LoggedCall) -> Problem {
+    if let Some(why) = &call.lacks {
+        return foreign::lacking(call, why);
+    }
     let message = format!(
         "{} ({}, line {} of the log) can't be undone: its record does not hold the bytes that were there before",
         call.id, call.tool, call.line
@@ -266,6 +275,8 @@ impl History {
                     seq: row.seq,
                     turn: result.place.turn,
                     line: result.place.line,
+                    place: result.place.line,
+                    lacks: None,
                     undoes: row.undoes,
                     is_in_effect: true,
                 });
@@ -317,7 +328,7 @@ struct Taken {
 impl Records {
     /// Begins to look for the records of these calls.
     pub fn of<'a>(calls: impl IntoIterator<Item = &'a LoggedCall>) -> Self {
-        let lines = calls.into_iter().map(|call| call.line).collect();
+        let lines = calls.into_iter().map(|call| call.place).collect();
         Records { reader: Reader::default(), taken: Taken { lines, ..Taken::default() } }
     }
 
@@ -345,12 +356,12 @@ pub struct Found {
 impl Found {
     /// Takes the record of a call out.
     pub fn take(&mut self, call: &LoggedCall) -> Option<RecordMeta> {
-        self.records.remove(&call.line)
+        self.records.remove(&call.place)
     }
 
     /// Says which later calls changed a file, if the log tells of any.
     pub fn later_changes(&self, path: &str, call: &LoggedCall) -> Option<String> {
-        let later = self.later.get(path)?.iter().filter(|(line, _)| *line > call.line);
+        let later = self.later.get(path)?.iter().filter(|(place, _)| *place > call.place);
         let names: Vec<&str> = later.map(|(_, name)| name.as_str()).collect();
         let (shown, rest) = names.split_at(names.len().min(NAMED_CALLS_CAP));
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };

@@ -14,6 +14,8 @@ use crate::diff::hunks::signed_lines;
 use crate::patch::Hunk;
 use crate::patch::LineHunk;
 use crate::patch::LineKind;
+use crate::patch::Replace;
+use crate::patch::ReplaceCount;
 use crate::plan::hunks;
 use crate::plan::outcome::sha256_hex;
 use crate::report::Change;
@@ -27,14 +29,17 @@ use crate::report::Operation;
 use crate::report::Problem;
 use crate::report::RecordFile;
 use crate::report::RecordMeta;
+use crate::report::Rung;
 use crate::report::UndoSplice;
 use crate::text::Document;
 use crate::text::Encoding;
+use crate::text::Eol;
 use crate::text::PathText;
 use crate::text::Splice;
 use crate::text::Splices;
 
 use super::Now;
+use super::Options;
 use super::Planner;
 use super::Version;
 use super::Want;
@@ -154,7 +159,8 @@ impl Planner {
                 let target = self.entry_of(&from, false).map_err(one)?;
                 self.expect_renamed(index, target, file).map_err(one)?;
                 let (version, matches) = self.version_back(number, index, file, diffs)?;
-                let restores = file.before_sha256.clone();
+                // Without a hash, whatever stands there is in the way.
+                let restores = Some(file.before_sha256.clone().unwrap_or_default());
                 let mut way = Way {
                     vacates: Some(index),
                     fills: vec![Fill { index: target, path: from, version, restores, matches }],
@@ -251,7 +257,13 @@ impl Planner {
         let mut matches = Vec::new();
         let hash = sha256_hex(document.bytes());
         // A link is moved back as it is, and a name or a mode comes back whatever the file holds now.
-        let keeps_content = file.link || file.undo.is_empty() && file.before_sha256 == file.after_sha256;
+        let has_hashes = file.before_sha256.is_some() || file.after_sha256.is_some();
+        let is_same = match has_hashes {
+            true => file.undo.is_empty() && file.before_sha256 == file.after_sha256,
+            // The log of another agent.
+            false => !diffs.iter().any(|diff| diff.path == file.path),
+        };
+        let keeps_content = file.link || is_same;
         if !keeps_content {
             let splices = if Some(&hash) == file.after_sha256.as_ref() {
                 let bytes = document.bytes();
@@ -374,16 +386,57 @@ fn hunks_back(
     let is_told = |diff: &&FileDiff| {
         !diff.notes.iter().any(|note| matches!(note, DiffNote::Eol | DiffNote::Bom | DiffNote::OldUnknown))
     };
-    let is_mixed = [file.eol.before, file.eol.after].contains(&Some(EolName::Mixed));
+    let is_mixed = [file.eol.before, file.eol.after].contains(&Some(EolName::Mixed))
+        || document.eol_counts().eol() == Eol::Mixed;
     let is_text = file.encoding == Encoding::Utf8.name() && document.encoding() == Encoding::Utf8;
     if own.is_empty() || is_mixed || !is_text || !own.iter().all(is_told) {
         let message = format!("{} was changed since the call", path.shown());
         let hint = "only the very bytes that the call left can be taken back: the record has no hunks that tell all of it";
         return Err(vec![Problem::new(Code::Stale, message).with_hint(hint)]);
     }
-    let reversed: Vec<Hunk> = own.into_iter().map(|diff| Hunk::Lines(reversed(diff))).collect();
-    hunks::plan_once(document, &reversed)
-        .map_err(|problems| problems.into_iter().map(|problem| changed_since(problem, path)).collect())
+    let planned = match file.after_sha256 {
+        Some(_) => hunks::plan_once(document, &own.into_iter().map(reversed_lines).collect::<Vec<_>>()),
+        None => foreign_back(document, &own),
+    };
+    planned.map_err(|problems| problems.into_iter().map(|problem| changed_since(problem, path)).collect())
+}
+
+/// Plans the hunks of another agent's log, which tell nothing of the whole file: line numbers then choose between places.
+fn foreign_back(document: &Document, own: &[&FileDiff]) -> Result<hunks::PlannedHunks, Vec<Problem>> {
+    let is_part =
+        |diff: &&FileDiff| diff.lines.is_none() && diff.new_lines.is_none() && diff.new_start.is_none();
+    if own.iter().any(is_part) {
+        // Parts of lines were replaced one after the other, each in what the one before left.
+        let back = |diff: &&FileDiff| match is_part(diff) {
+            true => Hunk::Replace(Replace {
+                old: diff.new_text.clone().into_bytes(),
+                new: diff.old_text.clone().unwrap_or_default().into_bytes(),
+                count: ReplaceCount::One,
+                old_is_complete: true,
+            }),
+            false => reversed_lines(diff),
+        };
+        let hunks: Vec<Hunk> = own.iter().rev().map(back).collect();
+        return hunks::plan(document, &hunks, 1, exactly());
+    }
+    if own.iter().any(|diff| diff.new_start.is_none()) {
+        return hunks::plan_once(document, &own.iter().map(|diff| reversed_lines(diff)).collect::<Vec<_>>());
+    }
+    let numbered = |diff: &&FileDiff| {
+        let new_lines = signed_lines(diff).iter().filter(|line| line.kind != Sign::Delete).count();
+        let mut hunk = reversed(diff);
+        (hunk.stated_old_start, hunk.stated_old_lines) = (diff.new_start, Some(new_lines));
+        Hunk::Lines(hunk)
+    };
+    hunks::plan(document, &own.iter().map(numbered).collect::<Vec<_>>(), 1, exactly())
+}
+
+fn exactly() -> Options {
+    Options { most_lenient: Rung::Exact, ..Options::default() }
+}
+
+fn reversed_lines(diff: &FileDiff) -> Hunk {
+    Hunk::Lines(reversed(diff))
 }
 
 /// Says of a hunk that has no one place any more that the file was changed since.
