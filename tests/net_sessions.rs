@@ -186,7 +186,7 @@ impl Session {
             let end = lines.len().min(at + self.chance.below(4));
             let is_open = end == lines.len() && lines.last().is_some_and(|line| !line.ends_with('\n'));
             let new: Vec<String> = (0..self.chance.below(4)).map(|_| self.chance.line() + ending).collect();
-            if at == lines.len() && is_open || is_open && self.chance.is(50) {
+            if is_open && (at == lines.len() || self.chance.is(50)) {
                 continue;
             }
             lines.splice(at..end, new);

@@ -311,7 +311,7 @@ fn a_log_that_is_none_or_newer_or_of_another_agent_is_told() {
         ("claude.jsonl", "{\"type\":\"summary\",\"summary\":\"s\",\"leafUuid\":\"1\"}\n"),
         (
             "hunks.jsonl",
-            "{\"type\":\"session\",\"version\":0,\"id\":\"s\",\"createdAt\":1}\n{\"type\":\"tool/call\",\"seq\":0,\"data\":{\"turn\":1,\"callId\":\"c\",\"name\":\"edit\",\"arguments\":\"{}\"}}\n{\"type\":\"tool/result\",\"seq\":1,\"data\":{\"turn\":1,\"message\":{\"source\":{\"callId\":\"c\"},\"content\":[{\"type\":\"tool-result\",\"toolCallId\":\"c\",\"isError\":false}]},\"meta\":{\"diffs\":[{\"path\":\"f\",\"oldText\":\"0\",\"newText\":\"1\"}]}}}\n",
+            "{\"type\":\"session\",\"version\":0,\"id\":\"s\",\"createdAt\":1}\n{\"type\":\"tool/call\",\"seq\":0,\"data\":{\"turn\":1,\"callId\":\"c\",\"name\":\"edit\",\"arguments\":\"{}\"}}\n{\"type\":\"tool/result\",\"seq\":1,\"data\":{\"turn\":1,\"message\":{\"source\":{\"callId\":\"c\"},\"content\":[{\"type\":\"tool-result\",\"toolCallId\":\"c\",\"isError\":false}]},\"meta\":{\"diffs\":[{\"path\":\"f\",\"oldText\":\"0\",\"newText\":\"x\"}]}}}\n",
         ),
     ]);
     let before = place.tree();
@@ -320,8 +320,8 @@ fn a_log_that_is_none_or_newer_or_of_another_agent_is_told() {
         (".", 2, "is a directory"),
         ("notes.jsonl", 2, "no session log that is known"),
         ("empty.jsonl", 1, "nothing to undo"),
-        ("hunks.jsonl", 1, "does not hold the bytes"),
-        ("claude.jsonl", 1, "of the format claude: it does not hold the bytes"),
+        ("hunks.jsonl", 1, "what hunk 1 of the call left is not there any more"),
+        ("claude.jsonl", 1, "no call in effect that changed a file"),
     ] {
         let said = run(&place, &format!("undo {log}"), b"").exits(status);
         assert!(has(&said, words), "{said:?}");

@@ -143,7 +143,9 @@ pub enum Command {
         the undo is refused, all of it, and says what changed. New files go, with the folders that were made for them if \
         they are empty.\n\n\
         An undo is a call itself, appended to the same log: a second undo takes the call before back, and \
-        'undo --call ID' of an undo brings back what that undo took away.")]
+        'undo --call ID' of an undo brings back what that undo took away.\n\n\
+        The log may also be another agent's. Its calls are taken back by the texts or hunks that it holds, and a call of \
+        which it holds too little is refused. Nothing is appended to it: --log FILE keeps the undo in a log of its own.")]
     Undo(UndoArgs),
     /// Draw a patch as it stands, a card for each file edit; looks at no file that it names
     Show(ShowArgs),
@@ -619,7 +621,8 @@ fn statuses() -> PossibleValuesParser {
     )
 )]
 pub struct UndoArgs {
-    /// The session log; from standard input (-) or a pipe it is only read, and nothing is logged without --log
+    /// The session log; one from standard input (-) or a pipe, or of another agent, is only read, and nothing is logged
+    /// without --log
     #[arg(value_name = "LOG")]
     pub source: PathBuf,
     /// Take back the last N calls that are in effect, newest first; undos are passed over [default: 1]
@@ -631,7 +634,7 @@ pub struct UndoArgs {
     /// Take back what these turns changed: N, N..M, N.. or ..M
     #[arg(long, value_name = "N..M", value_parser = turns)]
     pub turn: Option<Turns>,
-    /// How files are written. The log is LOG itself unless --log names another.
+    /// How files are written. The log is LOG itself, if hunkwise wrote it, unless --log names another.
     #[command(flatten)]
     pub change: ChangeArgs,
 }

@@ -76,6 +76,12 @@ pub fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> Result<Exit
     for note in notes(&history) {
         console.note(&note);
     }
+    if let Some(folder) = history.cwd.as_deref().filter(|folder| Path::new(folder) != root.dir())
+        && keeper == Keeper::Another
+    {
+        let root = root.dir().display();
+        console.note(&format!("the log was begun in {folder}: its files are looked for in {root}"));
+    }
     let selection = selection(args);
     let chosen: Vec<&LoggedCall> = match history.select(&selection) {
         Ok(chosen) => chosen.into_iter().map(|index| &history.calls[index]).collect(),

@@ -110,16 +110,16 @@ impl ForeignRecords {
     }
 }
 
+/// Takes a card, what its log tells beside it, and the folder of its session.
+type Take<'a> = &'a mut dyn FnMut(&Card, &[Told], Option<&str>);
+
 fn pushed(replay: &mut Replay, block: &[u8]) -> Vec<(Card, Vec<Told>)> {
     let mut cards = Vec::new();
     replay.push_told(block, &mut |card, told| cards.push((card, told)));
     cards
 }
 
-fn finished(
-    mut replay: Replay,
-    take: &mut dyn FnMut(&Card, &[Told], Option<&str>),
-) -> Result<ReplaySummary, ReplayError> {
+fn finished(mut replay: Replay, take: Take<'_>) -> Result<ReplaySummary, ReplayError> {
     let mut cards = Vec::new();
     replay.settle_told(&mut |card, told| cards.push((card, told)));
     let root = replay.folder().map(str::to_owned);
@@ -210,7 +210,7 @@ fn record_of(card: &Card, told: &[Told], root: Option<&str>) -> Result<RecordMet
         if card.status == CardStatus::Partial && file.status.is_none() && file.recorded == Recorded::Request {
             return Err(lacks("the log does not say which part of the call was done"));
         }
-        let mut entry = entry_of(&step).map_err(|why| lacks(why))?;
+        let mut entry = entry_of(&step).map_err(lacks)?;
         entry.path = placed(root, folder, &file.path);
         entry.from = file.from.as_ref().map(|from| placed(root, folder, from));
         let moved = diffs.iter().map(|&diff| FileDiff { path: entry.path.clone(), ..diff.clone() });
