@@ -45,10 +45,23 @@ struct Log {
 }
 
 impl Log {
-    fn add(&mut self, record: &RecordMeta) {
+    /// Adds a call; of one that writes a text with that text, as the command has it.
+    fn add(&mut self, edits: &[FileEdit], record: &RecordMeta) {
+        let written = match edits {
+            [FileEdit { path, body: Body::Content(content), .. }] => {
+                std::str::from_utf8(&content.bytes).ok().map(|text| (path.shown(), text))
+            }
+            _ => None,
+        };
+        let (tool, arguments) = match written {
+            Some((path, text)) => {
+                ("write", serde_json::json!({"file_path": path, "content": text}).to_string())
+            }
+            None => ("apply", "{}".to_owned()),
+        };
         let stamp = |seq| EventStamp { seq, time_ms: seq, turn: seq / 2 + 1, step: 1 };
         let id = format!("c{}", self.rows);
-        self.bytes.extend(dsh::call_line(stamp(self.rows), &id, "apply", "{}"));
+        self.bytes.extend(dsh::call_line(stamp(self.rows), &id, tool, &arguments));
         let result = LoggedResult {
             call_id: &id,
             call_seq: self.rows,
@@ -151,6 +164,14 @@ fn in_git(tree: &Tree) -> Tree {
     tree.iter().map(entry).collect()
 }
 
+/// Tells whether nothing in a tree is what a log or git could not tell.
+fn is_plain(tree: &Tree) -> bool {
+    tree.values().all(|(bytes, mode)| {
+        let is_text = std::str::from_utf8(bytes).is_ok_and(|text| !text.contains(['\0', '\r']));
+        is_text && [0o100_644, 0o100_755].contains(mode)
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct("proptest-regressions/net.txt"))),
@@ -164,10 +185,13 @@ proptest! {
     ) {
         let mut log = Log::default();
         let mut tree = before.clone();
+        let mut states = vec![before.clone()];
         let mut records: Vec<RecordMeta> = Vec::new();
         for (edits, undoes) in &calls {
+            let mut edits = edits.as_slice();
             let record = match records.pop().filter(|_| *undoes) {
                 Some(last) => {
+                    edits = &[];
                     let plan = inverse(&tree, &[&last]).expect("it fits");
                     let record = recorded(&plan, NO_LIMIT);
                     write(&mut tree, &plan);
@@ -175,8 +199,9 @@ proptest! {
                 }
                 None => applied(&mut tree, edits, overwriting()),
             };
-            log.add(&record);
+            log.add(edits, &record);
             records.push(record);
+            states.push(tree.clone());
         }
         let files = log.net();
         let (patch, left_out) = patch_of(&files);
@@ -189,9 +214,76 @@ proptest! {
         if before == tree && !moves {
             prop_assert!(files.is_empty(), "{files:#?}");
         }
+        if states.iter().all(is_plain) {
+            prop_assert!(left_out.is_empty(), "{left_out:?}");
+        }
         if left_out.is_empty() {
             let found = in_git(&patched(&before, &patch));
             prop_assert_eq!(found, in_git(&tree), "{}", String::from_utf8_lossy(&patch));
+        }
+    }
+}
+
+/// All logs of the tests, of every format.
+fn logs() -> Vec<Vec<u8>> {
+    let mut logs = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logs")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.to_string_lossy().ends_with(".cards.txt") {
+                logs.push(fs::read(path).expect("a log"));
+            }
+        }
+    }
+    logs
+}
+
+/// Puts a log together; one that is none comes to nothing.
+fn net_of(log: &[u8]) -> Vec<NetFile> {
+    let mut net = Net::default();
+    let mut replay = Replay::new(ReplayOptions { is_told: true, ..ReplayOptions::default() });
+    replay.push_told(log, &mut |card, told| net.take(&card, &told, None));
+    let _ = replay.finish_told(&mut |card, told| net.take(&card, &told, None));
+    net.finish()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damaged_logs_never_panic(
+        which in any::<prop::sample::Index>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
+    ) {
+        let logs = logs();
+        let mut log = logs[which.index(logs.len())].clone();
+        for (at, byte) in &changes {
+            let at = at.index(log.len());
+            log[at] = *byte;
+        }
+        patch_of(&net_of(&log));
+    }
+}
+
+#[test]
+fn the_net_of_every_log_has_a_card_a_file_or_says_why_not() {
+    for log in logs() {
+        let files = net_of(&log);
+        let mut paths: Vec<&str> = files.iter().map(|file| file.card.files[0].path.as_str()).collect();
+        let is_whole = files.iter().all(|file| file.card.source.stretch.is_none());
+        paths.sort_unstable();
+        let count = paths.len();
+        paths.dedup();
+        assert!(!is_whole || paths.len() == count, "{paths:?}");
+        for file in &files {
+            let stretch = file.card.source.stretch.map_or(1, |stretch| stretch.number);
+            assert_eq!(
+                stretch > 1,
+                file.card.message.as_ref().is_some_and(|message| message.starts_with("a new stretch"))
+            );
         }
     }
 }
@@ -231,7 +323,7 @@ fn check(calls: &[(Vec<FileEdit>, &str)], wanted: &[&str]) -> Vec<NetFile> {
         if edits.is_empty() {
             files.extend(tree(&[("f", text)]));
         } else {
-            log.add(&applied(&mut files, edits, Options::default()));
+            log.add(edits, &applied(&mut files, edits, Options::default()));
         }
     }
     let net = log.net();

@@ -10,6 +10,7 @@ use sha2::Sha256;
 use crate::diff::hunks;
 use crate::report::Change;
 use crate::report::CommandName;
+use crate::report::CrlfLines;
 use crate::report::EolName;
 use crate::report::ErrorReport;
 use crate::report::FileDiff;
@@ -296,6 +297,7 @@ fn record_file(file: &PlannedFile, reported: &FileOutcome, limit_undo_bytes: usi
         matches: reported.matches.clone(),
         undo: Vec::new(),
         no_undo: None,
+        crlf: crlf_lines(file, reported),
         replaced: None,
         made_folders: 0,
         link: file.before_is_link,
@@ -325,6 +327,36 @@ fn record_file(file: &PlannedFile, reported: &FileOutcome, limit_undo_bytes: usi
         content: STANDARD.encode(found.document.bytes()),
     });
     record
+}
+
+/// Returns which lines of the hunks end in CRLF, of a file whose lines end in both ways: texts do not tell it.
+fn crlf_lines(file: &PlannedFile, reported: &FileOutcome) -> Option<CrlfLines> {
+    if ![reported.eol.before, reported.eol.after].contains(&Some(EolName::Mixed)) {
+        return None;
+    }
+    let before = file.before.as_ref().map(|found| found.document.as_ref());
+    let made = spliced(file, before);
+    let after = match &file.after {
+        Some(After::Whole(document)) => Some(document.as_ref()),
+        Some(After::Same) => before,
+        Some(After::Spliced(_)) => made.as_ref(),
+        None => None,
+    };
+    let lines = |document: Option<&Document>, ranges: Vec<(Option<usize>, Option<usize>)>| {
+        let Some(document) = document else { return Vec::new() };
+        let text = document.decoded().text();
+        let ends: Vec<bool> =
+            text.split_inclusive(|&byte| byte == b'\n').map(|line| line.ends_with(b"\r\n")).collect();
+        let numbers = ranges.into_iter().filter_map(|(start, lines)| Some(start?..start? + lines?)).flatten();
+        numbers
+            .filter(|number| number.checked_sub(1).and_then(|index| ends.get(index)) == Some(&true))
+            .collect()
+    };
+    let diffs = &reported.diffs;
+    Some(CrlfLines {
+        before: lines(before, diffs.iter().map(|diff| (diff.old_start, diff.old_lines)).collect()),
+        after: lines(after, diffs.iter().map(|diff| (diff.new_start, diff.new_lines)).collect()),
+    })
 }
 
 fn not_utf8(path: &PathText) -> Option<String> {

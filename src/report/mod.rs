@@ -54,6 +54,7 @@ pub use problem::ErrorReport;
 pub use problem::ErrorSchema;
 pub use problem::Nearest;
 pub use problem::Problem;
+pub use record::CrlfLines;
 pub use record::NoUndo;
 pub use record::RecordFile;
 pub use record::RecordMeta;

@@ -82,6 +82,10 @@ pub struct RecordFile {
     /// Why there is no way back: then `undo` is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_undo: Option<NoUndo>,
+    /// Which lines of the hunks end in CRLF, by their 1-based numbers in the file before and after: only where the lines of
+    /// the file do not all end in the same way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crlf: Option<CrlfLines>,
     /// The file that a rename replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced: Option<ReplacedFile>,
@@ -97,6 +101,15 @@ pub struct RecordFile {
     /// The bytes of `from` in base64, where they are not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_base64: Option<String>,
+}
+
+/// Lines that end in CRLF.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct CrlfLines {
+    /// Of the old sides.
+    pub before: Vec<usize>,
+    /// Of the new sides.
+    pub after: Vec<usize>,
 }
 
 /// Why a log can't take a change back.

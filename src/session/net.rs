@@ -18,6 +18,7 @@ use crate::report::CardKind;
 use crate::report::CardSchema;
 use crate::report::CardStatus;
 use crate::report::Change;
+use crate::report::CrlfLines;
 use crate::report::DiffNote;
 use crate::report::EolName;
 use crate::report::FileDiff;
@@ -241,8 +242,13 @@ impl Net {
                 Stretch { known, end: Side { path: None, ..last.end.clone() }, ..Stretch::default() }
             }
             (_, Some(origin)) if is_followed && !last.is_old_unknown => {
-                let copy_of = Some(origin.clone());
-                Stretch { known: last.known.clone(), copy_of, ..Stretch::default() }
+                let begin = Side { path: None, ..last.begin.clone() };
+                Stretch {
+                    begin,
+                    known: last.known.clone(),
+                    copy_of: Some(origin.clone()),
+                    ..Stretch::default()
+                }
             }
             _ => Stretch {
                 lost: Some((NO_CONTENT.to_owned(), Vec::new(), Recorded::Path)),
@@ -428,7 +434,11 @@ impl Stretch {
         let mut known = self.known.clone();
         let is_fresh = self.calls == 0;
         if let Content::Text(text) = &step.told.before {
-            known.observe(text).map_err(|reason| reason.to_string())?;
+            // Bytes that the same hash names may be read in another encoding now.
+            let is_same = self.end.sha256.is_some() && self.end.sha256 == step.told.sha256.before;
+            if !(is_same && known.write(text.clone())) {
+                known.observe(text).map_err(|reason| reason.to_string())?;
+            }
         }
         match step.file.operation {
             Operation::Delete => {
@@ -486,7 +496,9 @@ impl Stretch {
             bom: if is_after { told.bom.after } else { told.bom.before },
             sha256: if is_after { told.sha256.after.clone() } else { told.sha256.before.clone() },
         };
-        if self.calls == 0 {
+        // What was copied may have been changed before: then its first state is known already.
+        let is_told = self.begin != Side { path: self.begin.path.clone(), ..Side::default() };
+        if self.calls == 0 && !is_told {
             self.begin = Side { path: self.begin.path.take(), ..side(|mode| &mode.before, false) };
         }
         let mode = self.end.mode.take().filter(|_| after.is_some());
@@ -726,19 +738,22 @@ impl<'a> Step<'a> {
         Ok(())
     }
 
-    /// Returns the ending that all lines get, if the endings change.
+    /// Returns the ending that all lines get, if the endings of lines change that hunks do not show.
     fn converted(&self) -> Result<Option<&'static str>, String> {
-        let Some(Change { before: Some(before), after: Some(after) }) = self.file.eol else {
-            return Ok(None);
-        };
-        if before == EolName::None || after == EolName::None || before == after && before != EolName::Mixed {
+        let Some(eol) = self.file.eol else { return Ok(None) };
+        let is_mixed = [eol.before, eol.after].contains(&Some(EolName::Mixed));
+        if is_mixed && self.told.crlf.is_none() {
+            return Err("its line endings are mixed, and which line has which is not recorded".to_owned());
+        }
+        // Of a run of lines of which only the endings change a hunk shows the first.
+        if !self.diffs.iter().any(|diff| diff.notes.contains(&DiffNote::Eol)) {
             return Ok(None);
         }
-        match after {
-            EolName::Lf => Ok(Some("\n")),
-            EolName::Crlf => Ok(Some("\r\n")),
-            EolName::Mixed | EolName::None => {
-                Err("its line endings are mixed, and which line has which is not recorded".to_owned())
+        match eol.after {
+            Some(EolName::Lf) => Ok(Some("\n")),
+            Some(EolName::Crlf) => Ok(Some("\r\n")),
+            Some(EolName::Mixed | EolName::None) | None => {
+                Err("line endings change, and hunks do not show all lines of which they do".to_owned())
             }
         }
     }
@@ -762,19 +777,19 @@ impl<'a> Step<'a> {
                 edits.push(Edit { old, new: diff.new_text.clone(), line: None, is_lines: false });
                 continue;
             }
-            let mut edit = lines_of(diff, endings);
+            let mut edit = lines_of(diff, endings, self.told.crlf.as_ref());
             let old_lines = edit.old.lines().count();
-            let moved = |start: usize| usize::try_from(i64::try_from(start).ok()? + growth).ok();
+            let moved = |start: usize| usize::try_from(i64::try_from(start).ok()?.checked_add(growth)?).ok();
             edit.line = match (diff.old_start, diff.new_start) {
                 // What comes out of order states lines of some other state of the file.
                 (Some(old), _) if old < floor => None,
                 (Some(_), Some(new)) if edit.old.is_empty() => {
-                    Some(if edit.new.is_empty() { new + 1 } else { new })
+                    Some(if edit.new.is_empty() { new.saturating_add(1) } else { new })
                 }
                 (Some(old), Some(_)) => moved(old),
                 _ => None,
             };
-            floor = diff.old_start.map_or(floor, |start| start + old_lines);
+            floor = diff.old_start.map_or(floor, |start| start.saturating_add(old_lines));
             growth += edit.new.lines().count() as i64 - old_lines as i64;
             // A hunk does not show the byte order mark that the first line begins with.
             for (has_bom, start, side) in [
@@ -796,8 +811,12 @@ pub(super) fn is_raw(diff: &FileDiff) -> bool {
     diff.lines.is_none() && diff.old_lines.is_none() && diff.new_lines.is_none() && diff.old_start.is_none()
 }
 
-/// Returns both sides of a hunk as lines with their endings.
-fn lines_of(diff: &FileDiff, (old_ending, new_ending): (&str, &str)) -> Edit {
+/// Returns both sides of a hunk as lines with their endings: those of the file, or where they differ each line's own.
+fn lines_of(
+    diff: &FileDiff,
+    (old_ending, new_ending): (&'static str, &'static str),
+    crlf: Option<&CrlfLines>,
+) -> Edit {
     let signed = signed_lines(diff);
     let last_old = signed.iter().rposition(|line| line.kind != Sign::Insert);
     let last_new = signed.iter().rposition(|line| line.kind != Sign::Delete);
@@ -809,14 +828,21 @@ fn lines_of(diff: &FileDiff, (old_ending, new_ending): (&str, &str)) -> Edit {
             side.push_str(if text.ends_with('\r') { "\n" } else { ending });
         }
     };
+    let own = |ending: &'static str, number: Option<usize>, side: fn(&CrlfLines) -> &Vec<usize>| match crlf {
+        Some(crlf) if number.is_some_and(|number| side(crlf).binary_search(&number).is_ok()) => "\r\n",
+        Some(_) => "\n",
+        None => ending,
+    };
     for (at, line) in signed.iter().enumerate() {
         if line.kind != Sign::Insert {
             let is_open = diff.old_no_newline && last_old == Some(at);
-            push(&mut edit.old, line.text, old_ending, is_open);
+            let ending = own(old_ending, line.old_number, |crlf| &crlf.before);
+            push(&mut edit.old, line.text, ending, is_open);
         }
         if line.kind != Sign::Delete {
             let is_open = diff.new_no_newline && last_new == Some(at);
-            push(&mut edit.new, line.text, new_ending, is_open);
+            let ending = own(new_ending, line.new_number, |crlf| &crlf.after);
+            push(&mut edit.new, line.text, ending, is_open);
         }
     }
     edit

@@ -46,11 +46,13 @@ pub fn draw_told(format: &str, mut call: Call, result: Option<CallResult>) -> Dr
     let told = match &result {
         Some(result) if is_recorded(result) && !result.files.is_empty() => {
             // A write asks for the whole text: then all of it is known, whatever the hunks show.
-            let request = call.request.as_mut().filter(|_| Family::of(&call.tool) == Family::Write);
+            let asks_texts = matches!(Family::of(&call.tool), Family::Write | Family::Patch);
+            let request = call.request.as_mut().filter(|_| asks_texts);
             // Of the request only that there was one counts after this.
             let request = request.map(|request| std::mem::replace(request, Request::Changes(Vec::new())));
-            let written = request.map(|request| requested(&call.tool, request)).and_then(whole_content);
-            result.files.iter().map(|file| told::of_record(file, written.as_deref())).collect()
+            let written = request.map(|request| requested(&call.tool, request).picture).unwrap_or_default();
+            let told = |file: &RecordFile| told::of_record(file, whole_text(&written, &file.path));
+            result.files.iter().map(told).collect()
         }
         Some(result) if is_recorded(result) => result.changes.iter().map(told::of_change).collect(),
         _ => Vec::new(),
@@ -58,9 +60,11 @@ pub fn draw_told(format: &str, mut call: Call, result: Option<CallResult>) -> Dr
     Drawn { told, ..draw(format, call, result) }
 }
 
-fn whole_content(requested: Requested) -> Option<String> {
-    let mut diffs = requested.picture.diffs;
-    diffs.pop().filter(|_| requested.is_whole_content && diffs.is_empty()).map(|diff| diff.new_text)
+/// Returns the text that a request gives a file as a whole. Whether the file got just that, a hash tells.
+fn whole_text<'a>(written: &'a Picture, path: &str) -> Option<&'a str> {
+    let mut diffs = written.diffs.iter().filter(|diff| diff.path == path);
+    let diff = diffs.next().filter(|diff| diff.old_text.is_none() && diff.lines.is_none())?;
+    diffs.next().is_none().then_some(&diff.new_text)
 }
 
 /// Draws a call; without a result, as requested and with an unknown outcome.
@@ -468,6 +472,7 @@ mod tests {
             matches: Vec::new(),
             undo: Vec::new(),
             no_undo: None,
+            crlf: None,
             replaced: None,
             made_folders: 0,
             link: false,

@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use crate::plan::outcome::sha256_hex;
 use crate::plan::recorded_splices;
 use crate::report::Change;
+use crate::report::CrlfLines;
 use crate::report::Operation;
 use crate::report::RecordFile;
 use crate::report::UndoSplice;
@@ -29,6 +30,8 @@ pub struct Told {
     pub sha256: Change<String>,
     /// Whether there is a byte order mark, where the log says it.
     pub bom: Change<bool>,
+    /// Which lines of the hunks end in CRLF, where not all lines of the file end in the same way and the log has it.
+    pub crlf: Option<CrlfLines>,
     /// The file that a rename replaced, and its mode.
     pub replaced: Option<(Vec<u8>, String)>,
     /// A symbolic link was moved or deleted as a link.
@@ -99,6 +102,7 @@ pub fn of_record(file: &RecordFile, written: Option<&str>) -> Told {
         after: content(&file.after_sha256, after, &file.encoding),
         sha256: Change { before: file.before_sha256.clone(), after: file.after_sha256.clone() },
         bom: file.bom,
+        crlf: file.crlf.clone(),
         replaced,
         is_link,
         is_record: true,

@@ -477,6 +477,7 @@ mod tests {
             matches: Vec::new(),
             undo: vec![UndoSplice { offset: 0, old: String::new(), new_length: 2 }],
             no_undo: None,
+            crlf: None,
             replaced: None,
             made_folders: 0,
             link: false,

@@ -378,7 +378,7 @@ impl Known {
         if joints.iter().all(|joint| !joint.is_loose) && edit.is_lines {
             // The number of one region's line is that of the edit's too.
             let region = &self.placed[first.index];
-            let known = count_lines(&region.new[..first.known.start]) + region.new_line;
+            let known = region.new_line.saturating_add(count_lines(&region.new[..first.known.start]));
             let above = count_lines(&edit.old[..first.edited.start]);
             let line = known.checked_sub(above).ok_or(Break::Differs)?;
             return self.place(line, &edit.old, &edit.new);
@@ -461,7 +461,7 @@ struct Joint {
 impl Region {
     /// The line after the region, now.
     fn end(&self) -> usize {
-        self.new_line + count_lines(&self.new)
+        self.new_line.saturating_add(count_lines(&self.new))
     }
 
     fn differs(&self) -> bool {
@@ -488,7 +488,7 @@ impl Region {
             let shift = |start: &mut Option<usize>, lines: Option<usize>, first: usize| {
                 *start = start.map(|start| match lines {
                     Some(0) => first.saturating_sub(1).max(1),
-                    _ => start + first.saturating_sub(1),
+                    _ => start.saturating_add(first.saturating_sub(1)),
                 });
             };
             shift(&mut diff.old_start, diff.old_lines, self.old_line);

@@ -298,6 +298,7 @@ fn bare(file: &CardFile) -> RecordFile {
         matches: Vec::new(),
         undo: Vec::new(),
         no_undo: None,
+        crlf: None,
         replaced: None,
         made_folders: 0,
         link: false,
