@@ -386,3 +386,47 @@ fn what_does_not_go_on_is_a_new_stretch_and_not_in_the_patch() {
         &[],
     );
 }
+
+/// A transcript of Claude Code: edits of one file, each with the whole text before and the hunk.
+fn transcript(edits: &[(&str, usize, &[&str])]) -> Vec<u8> {
+    let mut log = String::new();
+    for (number, (before, start, signed)) in edits.iter().enumerate() {
+        let row = |kind: &str, content: serde_json::Value| {
+            serde_json::json!({"type": kind, "uuid": format!("{kind}{number}"), "sessionId": "s", "cwd": "/w",
+                "message": {"role": kind, "content": [content]}})
+        };
+        let id = format!("c{number}");
+        let call = row(
+            "assistant",
+            serde_json::json!({"type": "tool_use", "id": id, "name": "Edit", "input": {"file_path": "/w/f"}}),
+        );
+        let mut answer =
+            row("user", serde_json::json!({"type": "tool_result", "tool_use_id": id, "content": "done"}));
+        let count = |sign: char| signed.iter().filter(|line| !line.starts_with(sign)).count();
+        answer["toolUseResult"] = serde_json::json!({"filePath": "/w/f", "oldString": "o", "newString": "n",
+            "originalFile": before, "structuredPatch": [{"oldStart": start, "oldLines": count('+'),
+                "newStart": start, "newLines": count('-'), "lines": signed}]});
+        log.push_str(&format!("{call}\n{answer}\n"));
+    }
+    log.into_bytes()
+}
+
+#[test]
+fn whole_texts_tell_of_changes_that_no_hunk_meets() {
+    let first: (&str, usize, &[&str]) = (TEXT, 1, &["-1", "+one", " 2", " 3"]);
+    let between = TEXT.replacen("1\n", "one\n", 1);
+    let second = |before: &str| {
+        let log = transcript(&[first, (before, 17, &[" 17", " 18", "-19", "+x"])]);
+        told(&net_of(&log))
+    };
+    assert_eq!(second(&between), ["net /w/f: Update +2 -2 by 2"]);
+    let changed = between.replace("10\n", "ten\n");
+    assert_eq!(
+        second(&changed),
+        [
+            "net /w/f, stretch 1 of 2: Update +1 -1 by 1",
+            "net /w/f, stretch 2 of 2: Update +1 -1 by 1; a new stretch, from line 4 of the log (c1, Edit) on: the file was \
+             another one than the log's edits made it",
+        ]
+    );
+}

@@ -63,7 +63,7 @@ pub fn old_unknown(path: &str, new_text: String) -> FileDiff {
 }
 
 fn file_of(change: FileChange) -> (CardFile, Vec<FileDiff>) {
-    let FileChange { path, from, operation, status, content } = change;
+    let FileChange { path, from, operation, status, content, .. } = change;
     let (recorded, told, diffs) = match content {
         ChangeContent::Hunks(hunks) => {
             (Recorded::Hunks, None, hunks.into_iter().map(|hunk| hunk_diff(&path, hunk)).collect())

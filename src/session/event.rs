@@ -103,16 +103,20 @@ pub struct FileChange {
     pub status: Option<CardStatus>,
     /// The change.
     pub content: ChangeContent,
+    /// The whole text before as a JSON string with its quotes, where the log has it beside hunks: it is decoded only where
+    /// it counts.
+    pub before_json: Option<String>,
 }
 
 impl FileChange {
     /// Returns a change of which the log tells only the content.
     pub fn new(path: String, content: ChangeContent) -> Self {
-        FileChange { path, from: None, operation: None, status: None, content }
+        FileChange { path, from: None, operation: None, status: None, content, before_json: None }
     }
 
     fn length_bytes(&self) -> usize {
         self.path.len()
+            + self.before_json.as_ref().map_or(0, String::len)
             + match &self.content {
                 ChangeContent::Hunks(hunks) => hunks
                     .iter()

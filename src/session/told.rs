@@ -56,7 +56,10 @@ pub enum Content {
 
 /// Returns what another agent's log tells of a file.
 pub fn of_change(change: &FileChange) -> Told {
-    let ChangeContent::Texts { before, after } = &change.content else { return Told::default() };
+    let ChangeContent::Texts { before, after } = &change.content else {
+        let before = change.before_json.as_deref().and_then(|json| serde_json::from_str(json).ok());
+        return Told { before: before.map_or(Content::Unknown, Content::Text), ..Told::default() };
+    };
     let before = match before {
         Before::Absent => Content::Absent,
         Before::Unknown => Content::Unknown,

@@ -52,7 +52,11 @@ pub(super) fn changed(raw: Option<&RawValue>) -> Changed {
     }
     let Some(path) = text(told.file_path) else { return Changed::default() };
     let (content, operation) = if told.content.is_some() { written(&told) } else { edited(&told) };
-    let change = |content| FileChange { operation, ..FileChange::new(path, content) };
+    let change = |content| {
+        let has_hunks = matches!(content, ChangeContent::Hunks(_));
+        let before = told.original_file.map(RawValue::get).filter(|json| has_hunks && json.starts_with('"'));
+        FileChange { operation, before_json: before.map(str::to_owned), ..FileChange::new(path, content) }
+    };
     let mut changed = Changed {
         changes: content.map(change).into_iter().collect(),
         is_held: flag(told.staged),
