@@ -1,10 +1,10 @@
 //! What each vendor's log looks like: one file per vendor, bytes of a line to [`super::event::CallEvent`]s.
 
 mod acp;
-pub mod aider;
+mod aider;
 mod anthropic;
 mod claude_code;
-pub mod cline;
+mod cline;
 mod codex;
 pub mod copilot;
 pub mod cursor;
@@ -13,10 +13,10 @@ pub mod gemini;
 pub mod log;
 mod openai;
 pub mod opencode;
-pub mod openhands;
+mod openhands;
 pub mod pi;
 pub mod stream;
-pub mod swe_agent;
+mod swe_agent;
 pub mod tape;
 
 use std::borrow::Borrow;

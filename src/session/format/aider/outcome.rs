@@ -22,6 +22,9 @@ const ERROR_CAP_BYTES: usize = 4 << 10;
 /// How many bytes of blocks that failed are held.
 const HELD_CAP_BYTES: usize = 4 << 20;
 
+/// How many edits that failed are held of one error.
+const FAILED_CAP: usize = 4096;
+
 /// What a line says at once.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said {
@@ -169,17 +172,23 @@ impl Outcome {
         } else if text.starts_with("# The other ") && text.contains("applied successfully") {
             self.others_applied = true;
         } else if let Some((_, path)) = text.split_once("failed to exactly match lines in ") {
-            self.failed.push(Failed { path: path.to_owned(), ..Failed::default() });
+            self.fail(path);
         } else if text.starts_with("UnifiedDiffNoMatch") || text.starts_with("UnifiedDiffNotUnique") {
             self.is_of_pieces = true;
         } else if let Some(path) = hunk_path(text) {
-            self.failed.push(Failed { path: path.to_owned(), ..Failed::default() });
+            self.fail(path);
             self.quote = Quote::Lines { is_open: false };
         } else if text.contains("hunks did apply") {
             self.others_applied = true;
         }
         self.add_error(text);
         true
+    }
+
+    fn fail(&mut self, path: &str) {
+        if self.failed.len() < FAILED_CAP {
+            self.failed.push(Failed { path: path.to_owned(), ..Failed::default() });
+        }
     }
 
     fn add_error(&mut self, text: &str) {

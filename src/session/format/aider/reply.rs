@@ -20,6 +20,9 @@ const NAME_LINES: usize = 3;
 /// How many bytes of edits are held of one reply; what comes then is not drawn.
 const HELD_CAP_BYTES: usize = 32 << 20;
 
+/// How many edits are held of one reply: each is compared with every name and every failure.
+const PIECES_CAP: usize = 4096;
+
 /// Fences beside those of Markdown.
 const TAGS: [&str; 5] = ["source", "code", "pre", "codeblock", "sourcecode"];
 
@@ -146,7 +149,7 @@ impl Reply {
 
     /// Takes the next line of the model.
     pub fn line(&mut self, number: usize, line: &str) {
-        if self.held_bytes > HELD_CAP_BYTES {
+        if self.held_bytes > HELD_CAP_BYTES || self.pieces.len() >= PIECES_CAP {
             return;
         }
         if let Some(end) = &self.thinking_end {
@@ -279,7 +282,7 @@ impl Reply {
         let mut names = self.last_names(EditFormat::Udiff);
         let mut hunk = Hunk::default();
         let mut at = 0;
-        while at < lines.len() {
+        while at < lines.len() && self.pieces.len() < PIECES_CAP {
             let line = lines[at].as_str();
             let header =
                 line.strip_prefix("--- ").zip(lines.get(at + 1).and_then(|next| next.strip_prefix("+++ ")));

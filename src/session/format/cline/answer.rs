@@ -64,10 +64,8 @@ pub(super) fn find(said: &str, tool: &str, path: Option<&str>) -> Option<Range<u
         .and_then(|heading| heading_at(said, heading))
         .or_else(|| heading_at(said, &format!("[{tool}")))?;
     let rest = &said[heading..];
-    let next = rest
-        .match_indices("\n[")
-        .map(|(at, _)| at + 1)
-        .find(|&at| heading_at(&rest[at..], "[") == heading_end(&rest[at..]));
+    let lines = rest.match_indices("\n[").map(|(at, _)| at + 1);
+    let next = lines.into_iter().find(|&at| heading_end(&rest[at..]).is_some());
     let details = rest.find("<environment_details>");
     let end = [next, details].into_iter().flatten().min().unwrap_or(rest.len());
     Some(heading..heading + end)

@@ -41,7 +41,7 @@ use super::Text;
 use super::lenient;
 
 /// How many calls of a message are looked for in the answer to it.
-const OPEN_CALLS_CAP: usize = 1024;
+const OPEN_CALLS_CAP: usize = 128;
 
 /// How many ids of calls are remembered to tell whether one comes again.
 const CALL_IDS_CAP: usize = 1 << 14;

@@ -55,11 +55,13 @@ pub(super) fn calls(text: &str) -> Vec<Call> {
 
 /// Returns the first tool that a text calls, and where its body begins.
 fn first_tool(text: &str) -> Option<(&'static str, &'static [&'static str], usize)> {
-    let begins = |(tool, names): &(&'static str, &'static [&'static str])| {
-        let start = text.find(&format!("<{tool}>"))?;
-        Some((*tool, *names, start + tool.len() + 2))
-    };
-    TOOLS.iter().filter_map(begins).min_by_key(|(_, _, start)| *start)
+    // One pass for all tools: to look for each by itself would read the rest anew for every call.
+    text.match_indices('<').find_map(|(at, _)| {
+        let rest = &text[at + 1..];
+        let is_begun = |tool: &str| rest.strip_prefix(tool).is_some_and(|rest| rest.starts_with('>'));
+        let (tool, names) = TOOLS.iter().find(|(tool, _)| is_begun(tool))?;
+        Some((*tool, *names, at + tool.len() + 2))
+    })
 }
 
 fn body_of<'a>(text: &'a str, tool: &str) -> Option<(&'a str, &'a str)> {

@@ -39,7 +39,7 @@ use command::Command;
 use window::Window;
 
 /// How many paths of edited files are remembered.
-const PATHS_CAP: usize = 1 << 14;
+const PATHS_CAP: usize = 4096;
 
 const FAILURES: [&str; 10] = [
     "Your proposed edit has introduced new syntax error",
@@ -185,7 +185,8 @@ impl SweAgent {
         let files = files_of(&submission);
         let count = files.len();
         let is_told = |file: &FileChange| {
-            self.edited.iter().any(|path| *path == file.path || path.ends_with(&format!("/{}", file.path)))
+            let end = format!("/{}", file.path);
+            self.edited.iter().any(|path| *path == file.path || path.ends_with(&end))
         };
         let untold: Vec<FileChange> = files.into_iter().filter(|file| !is_told(file)).collect();
         if count > untold.len() {
