@@ -101,7 +101,7 @@ _hunkwise() {
 
     case "${cmd}" in
         hunkwise)
-            opts="-q -h -V --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version preview apply write edit replay undo show diff demo completions man schema help"
+            opts="-q -h -V --root --color --theme --no-pager --hyperlinks --hyperlink-format --syntax --full --json --quiet --help --version preview apply write edit replay undo show diff demo completions man schema help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -127,6 +127,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --syntax)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -135,7 +139,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__apply)
-            opts="-R -p -q -h -V --dialect --reverse --strip --allow-empty --transport --stop --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-R -p -q -h -V --dialect --reverse --strip --allow-empty --transport --stop --match --first-match --skip-applied --allow-overwrite --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --no-pager --hyperlinks --hyperlink-format --syntax --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -197,6 +201,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --syntax)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -205,7 +213,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__completions)
-            opts="-q -h -V --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version bash elvish fish powershell zsh"
+            opts="-q -h -V --root --color --theme --no-pager --hyperlinks --hyperlink-format --syntax --full --json --quiet --help --version bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -229,6 +237,10 @@ _hunkwise() {
                     ;;
                 --hyperlink-format)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --syntax)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -239,7 +251,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__demo)
-            opts="-q -h -V --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --root --color --theme --no-pager --hyperlinks --hyperlink-format --syntax --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -265,6 +277,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --syntax)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -273,7 +289,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__diff)
-            opts="-q -h -V --output --acp-version --context --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --output --acp-version --context --root --color --theme --no-pager --hyperlinks --hyperlink-format --syntax --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -311,6 +327,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --syntax)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -319,7 +339,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__edit)
-            opts="-q -h -V --old --old-file --new --new-file --args --replace-all --expect-count --expect-sha256 --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --old --old-file --new --new-file --args --replace-all --expect-count --expect-sha256 --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --no-pager --hyperlinks --hyperlink-format --syntax --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -387,6 +407,10 @@ _hunkwise() {
                     ;;
                 --hyperlink-format)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --syntax)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -593,7 +617,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__man)
-            opts="-q -h -V --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --root --color --theme --no-pager --hyperlinks --hyperlink-format --syntax --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -619,6 +643,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --syntax)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -627,7 +655,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__preview)
-            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --encoding --record --output --acp-version --match --first-match --skip-applied --allow-overwrite --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --interval --dialect --transport --text-patches --fail-fast --no-locate --encoding --record --output --acp-version --match --first-match --skip-applied --allow-overwrite --root --color --theme --no-pager --hyperlinks --hyperlink-format --syntax --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -685,6 +713,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --syntax)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -693,7 +725,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__replay)
-            opts="-f -q -h -V --files-from --latest --agent --format --output --acp-version --path --status --tool --call --turn --net --follow --poll --strict --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-f -q -h -V --files-from --latest --agent --format --output --acp-version --path --status --tool --call --turn --net --follow --poll --strict --root --color --theme --no-pager --hyperlinks --hyperlink-format --syntax --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -763,6 +795,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --syntax)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -771,7 +807,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__schema)
-            opts="-q -h -V --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --root --color --theme --no-pager --hyperlinks --hyperlink-format --syntax --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -797,6 +833,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --syntax)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -805,7 +845,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__show)
-            opts="-q -h -V --dialect --output --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --dialect --output --root --color --theme --no-pager --hyperlinks --hyperlink-format --syntax --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -839,6 +879,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --syntax)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -847,7 +891,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__undo)
-            opts="-q -h -V --last --call --turn --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --last --call --turn --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --no-pager --hyperlinks --hyperlink-format --syntax --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -901,6 +945,10 @@ _hunkwise() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --syntax)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -909,7 +957,7 @@ _hunkwise() {
             return 0
             ;;
         hunkwise__subcmd__write)
-            opts="-q -h -V --content-file --if-absent --expect-sha256 --keep-style --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --no-pager --hyperlinks --hyperlink-format --full --json --quiet --help --version"
+            opts="-q -h -V --content-file --if-absent --expect-sha256 --keep-style --dry-run --check --log --call-id --force --in-place --no-sync --max-text --encoding --allow-git-dir --root --color --theme --no-pager --hyperlinks --hyperlink-format --syntax --full --json --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -957,6 +1005,10 @@ _hunkwise() {
                     ;;
                 --hyperlink-format)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --syntax)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 *)

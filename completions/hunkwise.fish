@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_hunkwise_global_optspecs
-    string join \n root= color= theme= no-pager hyperlinks= hyperlink-format= full json q/quiet h/help V/version
+    string join \n root= color= theme= no-pager hyperlinks= hyperlink-format= syntax= full json q/quiet h/help V/version
 end
 
 function __fish_hunkwise_needs_command
@@ -36,6 +36,8 @@ complete -c hunkwise -n "__fish_hunkwise_needs_command" -l hyperlinks -d 'When t
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_needs_command" -l syntax -d 'Whether code is coloured by the syntax of its language, where there are 256 colours or a page' -r -f -a "auto\t'Where the language is known by the file\'s name, and up to some size'
+never\t'Not at all'"
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_needs_command" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
@@ -89,6 +91,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l hyperlinks
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l syntax -d 'Whether code is coloured by the syntax of its language, where there are 256 colours or a page' -r -f -a "auto\t'Where the language is known by the file\'s name, and up to some size'
+never\t'Not at all'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l text-patches -d 'Also preview patches of any dialect that stand in a model\'s text, in its stream or as plain input: apply_patch envelopes, SEARCH/REPLACE blocks, and unified diffs in Markdown fences'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l fail-fast -d 'End with status 1 as soon as something can\'t fit the files; without it that is shown, and the status is 0'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand preview" -l no-locate -d 'Look at no file: show only what the patch says, without line numbers'
@@ -131,6 +135,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l hyperlinks -
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l syntax -d 'Whether code is coloured by the syntax of its language, where there are 256 colours or a page' -r -f -a "auto\t'Where the language is known by the file\'s name, and up to some size'
+never\t'Not at all'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -s R -l reverse -d 'Take the patch back: what it adds goes, what it removes comes again'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l allow-empty -d 'Accept a patch that holds no file edit'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand apply" -l stop -d 'With --transport: end at the first call that is refused'
@@ -166,6 +172,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l hyperlinks -
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l syntax -d 'Whether code is coloured by the syntax of its language, where there are 256 colours or a page' -r -f -a "auto\t'Where the language is known by the file\'s name, and up to some size'
+never\t'Not at all'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l if-absent -d 'Refuse if the file is there already'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l keep-style -d 'Convert line endings, byte order mark and encoding to those of the file that is replaced'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand write" -l check -l dry-run -d 'Write nothing; say what would be done, with the same exit status'
@@ -202,6 +210,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l hyperlinks -d
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l syntax -d 'Whether code is coloured by the syntax of its language, where there are 256 colours or a page' -r -f -a "auto\t'Where the language is known by the file\'s name, and up to some size'
+never\t'Not at all'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l replace-all -d 'Replace the text wherever it stands, not only once'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l check -l dry-run -d 'Write nothing; say what would be done, with the same exit status'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand edit" -l force -d 'Also change files that have no write permission'
@@ -272,6 +282,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l hyperlinks 
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l syntax -d 'Whether code is coloured by the syntax of its language, where there are 256 colours or a page' -r -f -a "auto\t'Where the language is known by the file\'s name, and up to some size'
+never\t'Not at all'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l latest -d 'Draw the session that was written last'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -l net -d 'One card a file, with what all calls together changed; with --output patch one patch of the files as they were before. Calls that are left out by other options are passed over'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand replay" -s f -l follow -d 'Go on as the logs grow, until Ctrl-C; what is not there yet is waited for, and new logs in a folder are read'
@@ -301,6 +313,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l hyperlinks -d
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l syntax -d 'Whether code is coloured by the syntax of its language, where there are 256 colours or a page' -r -f -a "auto\t'Where the language is known by the file\'s name, and up to some size'
+never\t'Not at all'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l check -l dry-run -d 'Write nothing; say what would be done, with the same exit status'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l force -d 'Also change files that have no write permission'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand undo" -l in-place -d 'Write through the file: keeps hard links and owner, but is not atomic'
@@ -336,6 +350,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l hyperlinks -d
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l syntax -d 'Whether code is coloured by the syntax of its language, where there are 256 colours or a page' -r -f -a "auto\t'Where the language is known by the file\'s name, and up to some size'
+never\t'Not at all'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand show" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
@@ -365,6 +381,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l hyperlinks -d
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l syntax -d 'Whether code is coloured by the syntax of its language, where there are 256 colours or a page' -r -f -a "auto\t'Where the language is known by the file\'s name, and up to some size'
+never\t'Not at all'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand diff" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
@@ -383,6 +401,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l hyperlinks -d
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l syntax -d 'Whether code is coloured by the syntax of its language, where there are 256 colours or a page' -r -f -a "auto\t'Where the language is known by the file\'s name, and up to some size'
+never\t'Not at all'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand demo" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
@@ -401,6 +421,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l hyperl
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l syntax -d 'Whether code is coloured by the syntax of its language, where there are 256 colours or a page' -r -f -a "auto\t'Where the language is known by the file\'s name, and up to some size'
+never\t'Not at all'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand completions" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
@@ -419,6 +441,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l hyperlinks -d 
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l syntax -d 'Whether code is coloured by the syntax of its language, where there are 256 colours or a page' -r -f -a "auto\t'Where the language is known by the file\'s name, and up to some size'
+never\t'Not at all'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand man" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'
@@ -437,6 +461,8 @@ complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l hyperlinks 
 always\t'Always'
 never\t'Never'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l hyperlink-format -d 'What links lead to: an address with {path}, and with {host}, {line} or {column}, or the name of a known one: default, none, file, cursor, grep+, idea, kitty, macvim, textmate, vscode, vscode-insiders, vscodium, zed' -r
+complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l syntax -d 'Whether code is coloured by the syntax of its language, where there are 256 colours or a page' -r -f -a "auto\t'Where the language is known by the file\'s name, and up to some size'
+never\t'Not at all'"
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l no-pager -d 'Print to the terminal itself: no pager for diff, show and replay'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l full -d 'Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files'
 complete -c hunkwise -n "__fish_hunkwise_using_subcommand schema" -l json -d 'Print JSON: one document, or JSON Lines where results come one by one (preview, replay, show)'

@@ -15,6 +15,7 @@ use std::io::Read;
 use std::io::Write;
 
 use hunkwise::render::html::Page;
+use hunkwise::render::syntax::Syntax;
 use hunkwise::session::Replay;
 use hunkwise::session::ReplayOptions;
 
@@ -22,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("usage: viewer LOG > PAGE.html")?;
     let mut log = File::open(&path)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let mut page = Page::begin(&mut out, &path)?;
+    let mut page = Page::begin(&mut out, &path, Syntax::RUN)?;
     let mut replay = Replay::new(ReplayOptions::default());
     let mut block = vec![0; 1 << 20];
     let mut cards = Vec::new();

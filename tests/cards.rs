@@ -18,6 +18,7 @@ use hunkwise::render::markdown::Document;
 use hunkwise::render::stat;
 use hunkwise::render::style::Color;
 use hunkwise::render::style::Style;
+use hunkwise::render::syntax::Syntax;
 use hunkwise::render::terminal;
 use hunkwise::report::Candidate;
 use hunkwise::report::Card;
@@ -302,13 +303,13 @@ fn situations_look_as_they_did() {
         for (title, dark, color_blind) in
             [("dark", true, false), ("light", false, false), ("dark, color-blind", true, true)]
         {
-            let style = Style { color: Color::Ansi256, dark, color_blind, ..folded(60) };
+            let style = Style { color: Color::Ansi256, dark, color_blind, syntax: Syntax::RUN, ..folded(60) };
             text.push_str(&format!("--- {title}\n{}", drawn(&card, &style).replace('\u{1b}', "\u{241b}")));
         }
         faults.extend(compare(&format!("{name}.txt"), &text));
     }
     let (mut page, mut document) = (Vec::new(), Vec::new());
-    let mut sheet = Page::begin(&mut page, "situations").expect("memory takes it");
+    let mut sheet = Page::begin(&mut page, "situations", Syntax::RUN).expect("memory takes it");
     let mut markdown = Document::default();
     for (_, card) in situations() {
         sheet.card(&mut page, &card).expect("memory takes it");
@@ -324,7 +325,11 @@ fn situations_look_as_they_did() {
 /// What is in every place where foreign text can stand: a card of what was done and one of what failed, a preview, an error.
 fn filled(text: &str) -> ([Card; 2], PreviewEvent, ErrorReport) {
     let old: Vec<&str> = vec!["same", text];
-    let diff = FileDiff { path: text.to_owned(), ..hunk("", 1, &old, &["same", &format!("{text}x")]) };
+    let diff = FileDiff {
+        path: text.to_owned(),
+        section: Some(text.to_owned()),
+        ..hunk("", 1, &old, &["same", &format!("{text}x")])
+    };
     let mut named = file(text, Operation::Rename, 1, 1);
     named.from = Some(text.to_owned());
     named.mode = Some(Change { before: Some(text.to_owned()), after: Some(format!("{text}1")) });
@@ -382,6 +387,51 @@ fn filled(text: &str) -> ([Card; 2], PreviewEvent, ErrorReport) {
     ([value, failed], event, report)
 }
 
+/// A card whose lines are the text, as code of a language.
+fn code_of(text: &str) -> Card {
+    let text = text.replace('\n', " ");
+    let [quoted, changed, remark] =
+        [format!("fn f() {{ \"{text}"), format!("fn f() {{ \"{text}x"), format!("/* {text} */ 1")];
+    let diff = hunk("a.rs", 1, &[&text, &quoted, &remark], &[&text, &changed, &remark]);
+    card("edit a.rs", CardStatus::Applied, vec![file("a.rs", Operation::Update, 1, 1)], vec![diff])
+}
+
+/// Takes away what only colours: the terminal's attributes, and the mark that fills a row.
+fn without_colors(text: &str) -> String {
+    let mut rest = text;
+    let mut kept = String::new();
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        kept.push_str(before);
+        let end = after.find(|scalar: char| !scalar.is_ascii_digit() && scalar != ';').expect("an end");
+        assert!(after[end..].starts_with(['m', 'K']), "{after:?}");
+        rest = &after[end + 1..];
+    }
+    kept + rest
+}
+
+#[test]
+fn syntax_changes_colours_only() {
+    let texts = [
+        "let a = \"b\"; // c",
+        "\u{202e}\u{1b}[2J\t\u{4e2d}\u{1f468}\u{200d}\u{1f469} \"\u{301}",
+        "\\u{9b}\u{9b}31m\0\r'\u{feff}'",
+        &"x\u{301} \"y\" ".repeat(60),
+    ];
+    for text in texts {
+        let card = code_of(text);
+        for (width, is_side_by_side, is_full) in [(80, false, false), (30, false, true), (90, true, false)] {
+            let plain = Style { is_side_by_side, is_full, ..Style::plain(width) };
+            for color in [Color::Ansi16, Color::Ansi256, Color::TrueColor] {
+                let colored = drawn(&card, &Style { color, syntax: Syntax::RUN, ..plain });
+                assert_eq!(without_colors(&colored), drawn(&card, &plain), "{text:?}");
+                let without = drawn(&card, &Style { color, ..plain });
+                let differs = cfg!(feature = "syntax") && color != Color::Ansi16;
+                assert_eq!(colored != without, differs, "{color:?} {text:?}");
+            }
+        }
+    }
+}
+
 /// What each renderer makes of text in every place, with the renderer's name.
 fn renderings(text: &str) -> Vec<(String, String)> {
     let (cards, event, report) = filled(text);
@@ -398,13 +448,19 @@ fn renderings(text: &str) -> Vec<(String, String)> {
     {
         let style = Style { ascii, is_side_by_side, is_full, ..Style::plain(width) };
         for card in cards {
-            draw(format!("card {width}"), &|out| terminal::card(out, card, &style));
+            draw(format!("card {width}"), &|out| terminal::card(out, card, &style).map(drop));
         }
         draw(format!("stat {width}"), &|out| stat::card(out, &cards[0], width, style.charset()));
         draw(format!("preview {width}"), &|out| terminal::preview(out, &event, &style, None));
         draw(format!("note {width}"), &|out| terminal::note(out, text, &style));
     }
     draw("error".to_owned(), &|out| terminal::error(out, &report, &Style::plain(80)));
+    let code = code_of(text);
+    draw("code".to_owned(), &|out| {
+        let colored = Style { color: Color::TrueColor, syntax: Syntax::RUN, ..Style::plain(80) };
+        let shown = drawn(&code, &colored);
+        out.write_all(without_colors(&shown).as_bytes())
+    });
     draw("json".to_owned(), &|out| cards.iter().try_for_each(|card| json::line(out, card)));
     draw("json error".to_owned(), &|out| json::line(out, &report));
     draw("markdown".to_owned(), &|out| {
@@ -413,8 +469,9 @@ fn renderings(text: &str) -> Vec<(String, String)> {
         document.finish(out)
     });
     draw("html".to_owned(), &|out| {
-        let mut page = Page::begin(out, text)?;
+        let mut page = Page::begin(out, text, Syntax::RUN)?;
         cards.iter().try_for_each(|card| page.card(out, card))?;
+        page.card(out, &code)?;
         page.finish(out)
     });
     all

@@ -225,6 +225,7 @@ fn folders_as_cards() {
   mode 100644 → 100755
 
 ● update src/a.rs  +1 -1
+  @@ fn a() {
    1  1 │   fn a() {
    2    │ -     1
       2 │ +     2
@@ -524,4 +525,25 @@ proptest! {
     fn git_turns_one_tree_into_the_other(old in any_tree(), new in any_tree()) {
         check_round_trip(&old, &new);
     }
+}
+
+#[test]
+#[cfg(feature = "syntax")]
+fn what_a_run_colours_by_syntax_is_bounded() {
+    let line = format!("let a = 1; // {}\n", "x".repeat(885));
+    let file = Node::File(line.repeat(100).into_bytes());
+    let new: Tree = ["a.rs", "b.rs", "c.rs", "d.rs"].map(|name| (name.to_owned(), file.clone())).into();
+    let folder = trees(&Tree::new(), &new);
+    let shown = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hunkwise"));
+        command.args(["diff", "old", "new", "--full", "--color", "always"]).args(more);
+        let output =
+            command.current_dir(folder.path()).env_clear().env("TERM", "xterm-256color").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // Two of the files are coloured, the third says why it is not, and the fourth need not say it again.
+    let [colored, plain] = [shown(&[]), shown(&["--syntax", "never"])];
+    assert_eq!(colored.matches("\u{1b}[38;5;210;48;5;22mlet").count(), 200);
+    assert_eq!(colored.matches("not coloured by syntax from here on").count(), 1);
+    assert!(!plain.contains("38;5;210") && !plain.contains("by syntax"));
 }

@@ -6,7 +6,9 @@ use hunkwise::render::escape::Charset;
 use hunkwise::render::html::Page;
 use hunkwise::render::markdown::Document;
 use hunkwise::render::stat;
+use hunkwise::render::style::Color;
 use hunkwise::render::style::Style;
+use hunkwise::render::syntax::Syntax;
 use hunkwise::render::terminal;
 use hunkwise::report::Card;
 use hunkwise::session::Replay;
@@ -39,8 +41,11 @@ fn check_terminal(card: &Card, width: usize) {
         Style { is_full: true, is_side_by_side: true, ..plain },
         Style { ascii: true, is_full: true, max_lines: Some(3), ..plain },
     ];
+    // Of colours only that drawing them is total.
+    let colored = Style { color: Color::TrueColor, syntax: Syntax::RUN, ..plain };
+    written(|out| drop(terminal::card(out, card, &colored).unwrap()));
     for style in styles {
-        let text = written(|out| terminal::card(out, card, &style).unwrap());
+        let text = written(|out| drop(terminal::card(out, card, &style).unwrap()));
         check_rows(&text, width);
         assert!(!style.ascii || text.is_ascii(), "{text:?}");
     }
@@ -56,7 +61,7 @@ fn check_rows(text: &str, width: usize) {
 
 fn check_html(cards: &[Card]) {
     let text = written(|out| {
-        let mut page = Page::begin(out, "a log").unwrap();
+        let mut page = Page::begin(out, "a log", Syntax::RUN).unwrap();
         cards.iter().for_each(|card| page.card(out, card).unwrap());
         page.finish(out).unwrap();
     });

@@ -24,6 +24,7 @@ use crate::report::Problem;
 use super::args::ChangeArgs;
 use super::args::ColorWhen;
 use super::args::Globals;
+use super::args::SyntaxWhen;
 use super::args::When;
 use super::change;
 use super::change::Request;
@@ -89,6 +90,7 @@ fn globals() -> Globals {
         no_pager: true,
         hyperlinks: When::Never,
         hyperlink_format: LinkFormat::default(),
+        syntax: SyntaxWhen::Never,
         full: false,
         json: false,
         quiet: false,

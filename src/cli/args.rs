@@ -76,6 +76,9 @@ pub struct Globals {
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "FORMAT", value_parser = LinkFormat::parse,
         default_value = "default")]
     pub hyperlink_format: LinkFormat,
+    /// Whether code is coloured by the syntax of its language, where there are 256 colours or a page
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "WHEN", value_enum, default_value = "auto")]
+    pub syntax: SyntaxWhen,
     /// Draw everything: break long lines in place of cutting them, and show all lines of new and deleted files
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub full: bool,
@@ -106,6 +109,15 @@ pub enum When {
     /// Always
     Always,
     /// Never
+    Never,
+}
+
+/// When to colour by syntax.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SyntaxWhen {
+    /// Where the language is known by the file's name, and up to some size
+    Auto,
+    /// Not at all
     Never,
 }
 

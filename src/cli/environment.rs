@@ -10,9 +10,11 @@ use clap::ColorChoice;
 
 use crate::render::style::Color;
 use crate::render::style::Style;
+use crate::render::syntax::Syntax;
 
 use super::args::ColorWhen;
 use super::args::Globals;
+use super::args::SyntaxWhen;
 use super::args::Theme;
 use super::hyperlinks::Hyperlinks;
 
@@ -115,6 +117,10 @@ pub fn styles(globals: &Globals, base: Option<&Path>) -> (Style, Style) {
         is_full: globals.full,
         is_side_by_side: false,
         is_padded: false,
+        syntax: match globals.syntax {
+            SyntaxWhen::Auto => Syntax::RUN,
+            SyntaxWhen::Never => Syntax::NEVER,
+        },
     };
     let error_color = variables.resolve(globals.color, error_is_terminal);
     (style(out_is_terminal, out_color), style(error_is_terminal, error_color))

@@ -18,6 +18,7 @@ use crate::render::patch::SessionPatch;
 use crate::render::stat;
 use crate::render::stat::Totals;
 use crate::render::style::Style;
+use crate::render::syntax::Syntax;
 use crate::render::terminal;
 use crate::report::Card;
 
@@ -36,8 +37,8 @@ pub struct Together {
 
 impl Together {
     /// Returns what an output needs; a page has the title.
-    pub fn new(output: CardOutput, title: String) -> Arc<Self> {
-        Arc::new(Together { patch: Mutex::default(), sheet: Mutex::new(Sheet::new(output, title)) })
+    pub fn new(output: CardOutput, title: String, syntax: Syntax) -> Arc<Self> {
+        Arc::new(Together { patch: Mutex::default(), sheet: Mutex::new(Sheet::new(output, title, syntax)) })
     }
 
     fn sheet(&self) -> MutexGuard<'_, Sheet> {
@@ -92,7 +93,7 @@ impl View {
                 if !out.is_empty() {
                     out.push(b'\n');
                 }
-                terminal::card(out, &card, &self.style)
+                terminal::card(out, &card, &self.style).map(|left| self.style.syntax = left)
             }
             CardOutput::Json => {
                 card.source.log.clone_from(&self.log_name);
@@ -267,8 +268,7 @@ impl Printer {
 
 /// Prints cards that come from no log, one by one.
 pub struct CardPrinter {
-    output: CardOutput,
-    style: Style,
+    view: View,
     printer: Printer,
     /// The card of the one table of counts.
     counted: Option<Card>,
@@ -277,29 +277,29 @@ pub struct CardPrinter {
 impl CardPrinter {
     /// Returns a printer to stdout; a page has the title.
     pub fn new(console: &Console, output: CardOutput, title: String) -> Self {
-        let printer = Printer::new(console, output, Vec::new(), Together::new(output, title));
-        CardPrinter { output, style: style_of(console, output), printer, counted: None }
+        let together = Together::new(output, title, console.out_style.syntax);
+        let view = View::new(output, style_of(console, output), None, Arc::clone(&together));
+        CardPrinter { view, printer: Printer::new(console, output, Vec::new(), together), counted: None }
     }
 
     /// Says which folder relative paths start at, if not the one that they start at for all else.
     pub fn paths_start_at(&mut self, folder: &Path) {
-        self.style.links = hyperlinks::starting_at(self.style.links, folder);
+        self.view.style.links = hyperlinks::starting_at(self.view.style.links, folder);
     }
 
     /// Prints a card; after a failure nothing more. Counts wait for the end.
     pub fn card(&mut self, card: Card) {
-        if self.output == CardOutput::Stat {
+        if self.view.output == CardOutput::Stat {
             match &mut self.counted {
                 Some(counted) => counted.files.extend(card.files),
                 None => self.counted = Some(card),
             }
             return;
         }
-        let mut view = View::new(self.output, self.style, None, Arc::clone(&self.printer.together));
-        view.card(card, None);
-        self.printer.print(0, &view.take());
+        self.view.card(card, None);
+        self.printer.print(0, &self.view.take());
         if matches!(
-            self.output,
+            self.view.output,
             CardOutput::Json | CardOutput::StatRows | CardOutput::Acp | CardOutput::SecondAcp
         ) {
             self.printer.flush();
@@ -319,7 +319,7 @@ impl CardPrinter {
     /// Ends the printing.
     pub fn finish(mut self) -> Result<(), Fail> {
         if let Some(card) = self.counted.take() {
-            let style = self.style;
+            let style = self.view.style;
             self.raw(|out| stat::card(out, &card, style.width, style.charset()));
         }
         self.printer.finish()

@@ -109,7 +109,7 @@ impl Task {
         let names: Vec<_> = args.logs.iter().map(|log| log.to_string_lossy()).collect();
         let title = if args.logs.is_empty() { "session log".to_owned() } else { names.join(", ") };
         Ok(Task {
-            together: Together::new(output, title.clone()),
+            together: Together::new(output, title.clone(), console.out_style.syntax),
             title,
             format: Format::from_name(&args.format),
             output,

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use crate::render::html;
 use crate::render::markdown;
+use crate::render::syntax::Syntax;
 use crate::report::Card;
 
 use super::args::CardOutput;
@@ -15,17 +16,17 @@ pub enum Sheet {
     /// The cards stand for themselves.
     #[default]
     None,
-    /// A page of that title, once it has begun.
-    Page(String, Option<html::Page>),
+    /// A page of that title, coloured by so much syntax, once it has begun.
+    Page(String, Syntax, Option<html::Page>),
     /// A document.
     Document(markdown::Document),
 }
 
 impl Sheet {
     /// Returns what an output needs; a page has the title.
-    pub fn new(output: CardOutput, title: String) -> Self {
+    pub fn new(output: CardOutput, title: String, syntax: Syntax) -> Self {
         match output {
-            CardOutput::Html => Sheet::Page(title, None),
+            CardOutput::Html => Sheet::Page(title, syntax, None),
             CardOutput::Markdown => Sheet::Document(markdown::Document::default()),
             CardOutput::Card
             | CardOutput::Json
@@ -42,7 +43,7 @@ impl Sheet {
     pub fn card(&mut self, out: &mut dyn Write, card: &Card) -> io::Result<()> {
         match self {
             Sheet::None => Ok(()),
-            Sheet::Page(title, page) => begun(out, title, page)?.card(out, card),
+            Sheet::Page(title, syntax, page) => begun(out, title, *syntax, page)?.card(out, card),
             Sheet::Document(document) => document.card(out, card),
         }
     }
@@ -51,8 +52,8 @@ impl Sheet {
     pub fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
         match std::mem::take(self) {
             Sheet::None => Ok(()),
-            Sheet::Page(title, mut page) => {
-                begun(out, &title, &mut page)?;
+            Sheet::Page(title, syntax, mut page) => {
+                begun(out, &title, syntax, &mut page)?;
                 page.map_or(Ok(()), |page| page.finish(out))
             }
             Sheet::Document(document) => document.finish(out),
@@ -63,10 +64,11 @@ impl Sheet {
 fn begun<'a>(
     out: &mut dyn Write,
     title: &str,
+    syntax: Syntax,
     page: &'a mut Option<html::Page>,
 ) -> io::Result<&'a mut html::Page> {
     match page {
         Some(page) => Ok(page),
-        None => Ok(page.insert(html::Page::begin(out, title)?)),
+        None => Ok(page.insert(html::Page::begin(out, title, syntax)?)),
     }
 }

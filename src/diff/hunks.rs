@@ -13,6 +13,7 @@ use memchr::memrchr;
 use crate::diff::lines::diff_line_lists;
 use crate::diff::lines::diff_lines;
 use crate::diff::lines::skip_lines;
+use crate::diff::section::Sections;
 use crate::report::DiffNote;
 use crate::report::FileDiff;
 use crate::text::Document;
@@ -72,7 +73,7 @@ pub fn compare(path: &str, old: Option<&Document>, new: Option<&Document>) -> Ve
 }
 
 /// Shows what splices change in a file, as [`compare`] would, but looks only at the lines that they touch and their
-/// neighbours; of the rest the newlines are counted, up to the last splice.
+/// neighbours, and above them for their sections; of the rest the newlines are counted, up to the last splice.
 ///
 /// Lines inside a splice that stay the same are not changes.
 pub fn from_splices(path: &str, old: &Document, splices: &Splices) -> Vec<FileDiff> {
@@ -307,6 +308,7 @@ struct Open {
     new: Side,
     changes_endings: bool,
     is_coarse: bool,
+    section: Option<String>,
 }
 
 impl Open {
@@ -347,6 +349,7 @@ impl Open {
             old_no_newline: old.no_newline,
             new_no_newline: new.no_newline,
             notes,
+            section: self.section,
             old_text: (old.lines > 0).then_some(old.text),
             new_text: new.text,
         }
@@ -360,6 +363,7 @@ fn hunks(path: &str, old_text: &[u8], mut edits: Vec<Edit<'_>>, bom_changes: boo
         edits.push(Edit::new(0..0, &[], false));
     }
     let mut diffs = Vec::new();
+    let mut sections = Sections::new(path, old_text);
     let mut open: Option<Open> = None;
     let mut old_end = 0;
     let mut lines = (0, 0);
@@ -377,7 +381,8 @@ fn hunks(path: &str, old_text: &[u8], mut edits: Vec<Edit<'_>>, bom_changes: boo
                 let context = &old_text[context_start(old_text, old_end, edit.old.start)..edit.old.start];
                 let context_lines = count_lines(context);
                 let lines_before = (lines.0 - context_lines, lines.1 - context_lines);
-                let mut hunk = Open { lines_before, ..Open::default() };
+                let section = sections.of(edit.old.clone(), edit.new);
+                let mut hunk = Open { lines_before, section, ..Open::default() };
                 hunk.push_context(context);
                 hunk
             }

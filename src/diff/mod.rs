@@ -1,11 +1,12 @@
 //! Comparing texts. The only room that names a diff library.
 //!
 //! `tree` pairs the files of two trees, `lines` finds which lines differ, `words` what differs inside a pair of lines,
-//! `hunks` turns changed ranges into [`crate::report::FileDiff`]s and those back into signed lines. Every bound here is
+//! `section` finds what holds a change, `hunks` turns changed ranges into [`crate::report::FileDiff`]s and those back into signed lines. Every bound here is
 //! counted in work, never in time, so that the answer is the same on every run and machine.
 
 pub mod hunks;
 pub mod lines;
+mod section;
 pub mod tree;
 pub mod words;
 

@@ -119,6 +119,11 @@ impl Builder {
                     }));
                 }
             }
+            PatchEvent::Section { text } => {
+                if let Some(hunk) = self.hunk() {
+                    hunk.section = Some(text.to_vec());
+                }
+            }
             PatchEvent::Anchor { text } => {
                 if let Some(hunk) = self.hunk() {
                     hunk.anchors.push(text.to_vec());

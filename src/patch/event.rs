@@ -90,6 +90,11 @@ pub enum PatchEvent<'a> {
         /// 1-based line of the input.
         line_number: usize,
     },
+    /// What the header of the open hunk says behind its numbers: the section that the hunk stands in.
+    Section {
+        /// The text.
+        text: &'a [u8],
+    },
     /// The open hunk goes after this text.
     Anchor {
         /// The text.

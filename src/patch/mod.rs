@@ -168,6 +168,9 @@ pub struct LineHunk {
     pub stated_old_lines: Option<usize>,
     /// Where the header says that the new side begins, and how many lines it has.
     pub stated_new: Option<(usize, usize)>,
+    /// What the header says behind its numbers: the section that the hunk stands in. Only for readers; nothing is looked
+    /// for by it.
+    pub section: Option<Vec<u8>>,
     /// The old side ends at the end of the file.
     pub at_end_of_file: bool,
     /// The hunk is a block of the search-replace dialect: it is for the file as the blocks before it leave it.

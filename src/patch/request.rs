@@ -5,6 +5,7 @@ use crate::report::DiffNote;
 use crate::report::EolName;
 use crate::report::FileDiff;
 use crate::report::Operation;
+use crate::text::heading;
 
 use super::BinarySide;
 use super::Body;
@@ -147,6 +148,7 @@ fn lines_diff(path: &str, hunk: &LineHunk) -> FileDiff {
         old_no_newline,
         new_no_newline,
         notes,
+        section: hunk.section.as_ref().or(hunk.anchors.last()).and_then(|line| heading::shown(line)),
         ..FileDiff::default()
     }
 }

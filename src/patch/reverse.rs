@@ -103,6 +103,7 @@ fn reverse_hunk(hunk: Hunk) -> Hunk {
 fn reverse_lines(hunk: &LineHunk) -> LineHunk {
     let mut reversed = LineHunk {
         anchors: hunk.anchors.clone(),
+        section: hunk.section.clone(),
         stated_old_start: hunk.stated_new.map(|(start, _)| start),
         stated_old_lines: hunk.stated_new.map(|(_, lines)| lines),
         stated_new: hunk.stated_old_start.zip(hunk.stated_old_lines),

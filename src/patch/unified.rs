@@ -580,6 +580,9 @@ impl Unified {
                 stated_new: numbers.map(|numbers| numbers.new),
                 line_number: line.number,
             });
+            if let Some(text) = section(line.text, numbers.is_some()) {
+                say(PatchEvent::Section { text });
+            }
         }
         self.state = State::Hunk(Hunk {
             line_number: line.number,
@@ -987,6 +990,18 @@ fn numbers(line: &[u8]) -> Option<Numbers> {
     (rest.is_empty() || rest.trim_ascii_start().starts_with(b"@@")).then_some(Numbers { old, new })
 }
 
+/// Returns what the header of a hunk says behind its numbers, or behind a bare `@@`.
+fn section(line: &[u8], has_numbers: bool) -> Option<&[u8]> {
+    let rest = line.strip_prefix(b"@@")?;
+    let rest = match memchr::memmem::find(rest, b"@@") {
+        Some(end) => &rest[end + 2..],
+        None if has_numbers => return None,
+        None => rest,
+    };
+    let text = rest.trim_ascii();
+    (!text.is_empty()).then_some(text)
+}
+
 fn range(text: &[u8]) -> Option<((usize, usize), &[u8])> {
     let (start, rest) = number(text)?;
     match rest.strip_prefix(b",") {
@@ -1112,6 +1127,7 @@ mod tests {
                 PatchEvent::Line { kind, text } => {
                     format!("{}{}", kind.sign(), String::from_utf8_lossy(text))
                 }
+                PatchEvent::Section { text } => format!("section {}", String::from_utf8_lossy(text)),
                 PatchEvent::CarriageReturn => "cr".to_owned(),
                 PatchEvent::NoNewline => "no newline".to_owned(),
                 PatchEvent::HunkClosed => "hunk closed".to_owned(),
@@ -1157,6 +1173,7 @@ mod tests {
             &[
                 "1 Update f",
                 "3 hunk 1,3 1,3",
+                "section heading",
                 " a",
                 "-b",
                 "no newline",
@@ -1309,6 +1326,23 @@ mod tests {
                 .chain(["6 tolerated", "hunk closed", "closed"])
                 .collect::<Vec<_>>(),
         );
+    }
+
+    #[test]
+    fn what_stands_behind_the_numbers_is_the_section() {
+        for (header, text) in [
+            ("@@ -1 +1 @@ fn a() {", Some("fn a() {")),
+            ("@@ -1 +1 @@\tx @@ y ", Some("x @@ y")),
+            ("@@ fn a", Some("fn a")),
+            ("@@ ... @@ fn a", Some("fn a")),
+            ("@@ -1 +1", None),
+            ("@@ -1 +1 @@ ", None),
+            ("@@", None),
+        ] {
+            let events = said(Dialect::Unified, &[format!("{NAMES}{header}\n-b\n+c\n").as_bytes()]);
+            let found = events.iter().find_map(|event| event.strip_prefix("section "));
+            assert_eq!(found, text, "{header}");
+        }
     }
 
     #[test]

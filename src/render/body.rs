@@ -1,6 +1,7 @@
 //! The hunks of one file as rows: numbers, signs, emphasised words, gaps. The same for a card and for an outcome.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::ops::Range;
 
 use super::escape::Cell;
@@ -86,6 +87,7 @@ pub(super) fn rows(
     let mut hidden = Hidden::default();
     for hunk in &file.hunks {
         rows.extend(gap_row(hunk.gap, style));
+        rows.extend(hunk.section.map(|section| section_row(section, style)));
         let limit = style.max_lines.filter(|_| file.is_whole()).unwrap_or(usize::MAX);
         // A count in place of one line would save nothing.
         let limit = if hunk.lines.len() <= limit.saturating_add(1) { hunk.lines.len() } else { limit };
@@ -95,7 +97,7 @@ pub(super) fn rows(
         } else {
             for line in lines {
                 rows.extend(moved_row(line, (paths, own), style));
-                rows.extend(line_rows(line, &frame, &mut hidden));
+                line_rows(line, &frame, &mut hidden, &mut rows);
             }
         }
         if limit < hunk.lines.len() {
@@ -106,6 +108,7 @@ pub(super) fn rows(
     if tint == Tint::Changed {
         rows.extend(file.blank_remark().iter().flat_map(|remark| dim(remark, style)));
     }
+    rows.extend(file.no_syntax.iter().flat_map(|remark| dim(remark, style)));
     if let Some(words) = hidden.words() {
         let prose = Prose::new().with("  ! ", Role::Caution).with(words, Role::Caution);
         rows.extend(wrap(&prose, 4, style));
@@ -145,7 +148,29 @@ fn gap_row(gap: Gap, style: &Style) -> Vec<Row> {
     }
 }
 
+/// Says which function or section a hunk stands in; what does not fit is cut, since it is only a help.
+fn section_row(section: &str, style: &Style) -> Row {
+    let role_of = |cell: &Cell<'_>| if cell.is_hidden { Role::Hidden } else { Role::Dim };
+    let mut row = Row::new(style);
+    row.push_glyph("  @@ ", style);
+    if section.bytes().all(|byte| matches!(byte, b' '..=b'~')) && row.push_plain(section, Role::Dim) {
+        return row;
+    }
+    push_cut(&mut row, &cells(section, Place::Name, style.charset()), role_of, None, style);
+    row
+}
+
 fn dim(text: &str, style: &Style) -> Vec<Row> {
+    let mut row = Row::new(style);
+    let bar = style.glyphs().gap;
+    let is_plain = text.strip_prefix(bar).unwrap_or(text).bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if is_plain
+        && text.len() + 2 <= style.width
+        && row.push_plain("  ", Role::Dim)
+        && row.push_plain(text, Role::Dim)
+    {
+        return vec![row];
+    }
     wrap(&Prose::new().with("  ", Role::Dim).with(text, Role::Dim), 2, style)
 }
 
@@ -161,8 +186,8 @@ fn border_before(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// Returns the rows of one line: one, or as many as it needs where everything is drawn.
-pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hidden) -> Vec<Row> {
+/// Adds the rows of one line: one, or as many as it needs where everything is drawn.
+pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hidden, rows: &mut Vec<Row>) {
     let (style, text, marks) = (frame.style, line.text, &line.marks);
     let (sign, role, word) = match (line.kind, frame.tint) {
         (Sign::Context, _) => (" ", Role::Plain, Role::Plain),
@@ -179,39 +204,33 @@ pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hid
         .link
         .zip(line.new_number)
         .and_then(|((linker, path), number)| linker.target(path, Some(number)));
+    row.reserve(gutter.len() + 2 + text.len().min(style.width));
     if link.is_some() {
         row.set_link(link.as_ref());
     }
-    if !row.push_plain(&gutter, Role::Dim) {
-        row.push(&gutter, Role::Dim, style);
-    }
+    row.push_glyph(&gutter, style);
     if link.is_some() {
         row.set_link(None);
     }
     row.push_plain(sign, role);
     row.push_plain(" ", role);
-    // Nearly every line of source code is printable ASCII and fits: its bytes are its columns.
-    if text.len() <= row.room() && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        let mut start = 0;
-        for range in &marks.words {
-            row.push_plain(&text[start..range.start], role);
-            row.push_plain(&text[range.clone()], word);
-            start = range.end;
-        }
-        row.push_plain(&text[start..], role);
-        return vec![row];
+    // Nearly every line of source code is printable ASCII: its bytes are its columns.
+    let is_short = text.len() <= if style.is_full { row.room() } else { LEAST_PART_BYTES };
+    if is_short && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        push_bytes(&mut row, line, (role, word), style);
+        return rows.push(row);
     }
     hidden.note_line(text, line.new_number.or(line.old_number));
     let touches = |cell: &Cell<'_>, range: &Range<usize>| {
         cell.source.start < range.end && range.start < cell.source.end
     };
-    let role_of = |cell: &Cell<'_>| match cell.is_hidden {
-        true => Role::Hidden,
-        false if marks.words.iter().any(|range| touches(cell, range)) => word,
-        false => role,
+    let ink_of = |cell: &Cell<'_>| match cell.is_hidden {
+        true => Role::Hidden.into(),
+        false if marks.words.iter().any(|range| touches(cell, range)) => word.into(),
+        false => role.with(line.token_at(cell.source.start)),
     };
     if style.is_full {
-        return push_wrapped(row, text, role_of, style);
+        return rows.extend(push_wrapped(row, text, ink_of, style));
     }
     let part = part_in_view(text, marks.focus.as_ref(), style.width);
     let mut all = cells(&text[part.clone()], Place::Line, style.charset());
@@ -236,26 +255,59 @@ pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hid
         let last = all.partition_point(|cell| cell.source.start < range.end);
         first..last.max(first)
     });
-    push_cut(&mut row, &all, role_of, focus, style);
-    vec![row]
+    push_cut(&mut row, &all, ink_of, focus, style);
+    rows.push(row);
+}
+
+/// Adds a line of printable ASCII, cut to the room that the row has left.
+fn push_bytes(row: &mut Row, line: &LineView<'_>, (role, word): (Role, Role), style: &Style) {
+    let length = line.text.len();
+    let focus = line.marks.focus.as_ref().map(|focus| focus.start..focus.end.max(focus.start));
+    let window = row.window(length, |_| 1, focus, style);
+    if window.start > 0 {
+        row.push_glyph(style.glyphs().ellipsis, style);
+    }
+    let mut start = 0;
+    line.each_piece(|piece, differs, token| {
+        let end = start + piece.len();
+        let shown = start.max(window.start)..end.min(window.end);
+        if !shown.is_empty() {
+            let ink = if differs { word } else { role }.with(token);
+            row.push_plain(&piece[shown.start - start..shown.end - start], ink);
+        }
+        start = end;
+    });
+    if window.end < length {
+        row.push_glyph(style.glyphs().ellipsis, style);
+    }
 }
 
 fn gutter(line: &LineView<'_>, frame: &Frame<'_>) -> String {
-    let (digits, bar) = (frame.digits, frame.style.glyphs().bar);
-    let shown = |number: Option<usize>| number.map(|number| number.to_string()).unwrap_or_default();
-    match frame.numbers {
-        Numbers::Narrow => String::new(),
-        Numbers::Unknown => format!("  {bar} "),
-        Numbers::One => {
-            let number = if line.kind == Sign::Delete { line.old_number } else { line.new_number };
-            format!("  {:>digits$} {bar} ", shown(number))
-        }
-        Numbers::Old => format!(" {:>digits$} ", shown(line.old_number)),
-        Numbers::New => format!(" {:>digits$} ", shown(line.new_number)),
-        Numbers::Two => {
-            format!("  {:>digits$} {:>digits$} {bar} ", shown(line.old_number), shown(line.new_number))
-        }
+    let digits = frame.digits;
+    let (old, new) = (Some(line.old_number), Some(line.new_number));
+    let numbers = match frame.numbers {
+        Numbers::Narrow => return String::new(),
+        Numbers::Unknown => [None, None],
+        Numbers::One if line.kind == Sign::Delete => [old, None],
+        Numbers::Old => [old, None],
+        Numbers::One | Numbers::New => [new, None],
+        Numbers::Two => [old, new],
+    };
+    let is_side = matches!(frame.numbers, Numbers::Old | Numbers::New);
+    let mut gutter = String::with_capacity(2 * digits + 8);
+    gutter.push_str(if is_side { " " } else { "  " });
+    for number in numbers.into_iter().flatten() {
+        // Memory takes all text.
+        let _ = match number {
+            Some(number) => write!(gutter, "{number:>digits$} "),
+            None => write!(gutter, "{:digits$} ", ""),
+        };
     }
+    if !is_side {
+        gutter.push_str(frame.style.glyphs().bar);
+        gutter.push(' ');
+    }
+    gutter
 }
 
 #[cfg(test)]

@@ -27,6 +27,9 @@ use super::marks::Emphasis;
 use super::moved;
 use super::moved::moved_words;
 use super::patch::SessionPatch;
+use super::syntax;
+use super::syntax::Syntax;
+use super::syntax::Token;
 use super::view::ARROW;
 use super::view::Counts;
 use super::view::ELLIPSIS;
@@ -43,17 +46,18 @@ const CSS: &str = include_str!("page.css");
 const LIMIT_PATCH_BYTES: usize = 64 << 10;
 
 /// A page that is being written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Page {
     index: Index,
+    syntax: Syntax,
 }
 
 impl Page {
-    /// Writes the head of a page of that title.
+    /// Writes the head of a page of that title, in which so much is coloured by syntax.
     ///
     /// # Errors
     /// What the writer says.
-    pub fn begin(out: &mut dyn Write, title: &str) -> io::Result<Self> {
+    pub fn begin(out: &mut dyn Write, title: &str, syntax: Syntax) -> io::Result<Self> {
         let hash = STANDARD.encode(Sha256::digest(CSS.as_bytes()));
         write!(
             out,
@@ -70,7 +74,7 @@ impl Page {
         )?;
         isolated(out, title)?;
         out.write_all(b"</h1></header>\n<main>\n")?;
-        Ok(Page::default())
+        Ok(Page { index: Index::default(), syntax })
     }
 
     /// Writes one card.
@@ -111,8 +115,9 @@ impl Page {
             }
             out.write_all(b"</pre>\n")?;
         }
-        let lines = moved::lines_of(&view.files, Emphasis::Words);
+        let mut lines = moved::lines_of(&view.files, Emphasis::Words);
         let paths: Vec<&str> = view.files.iter().map(|file| file.path).collect();
+        self.syntax = syntax::mark(&mut lines, &paths, None, self.syntax);
         for (own, (file, lines)) in view.files.iter().zip(&lines).enumerate() {
             write_file(out, file, lines, (&paths, own))?;
         }
@@ -227,6 +232,11 @@ fn write_file(
         writeln!(out, "<div class=\"diff{bare}{undone}\">")?;
         for hunk in &lines.hunks {
             gap(out, hunk.gap)?;
+            if let Some(section) = hunk.section {
+                out.write_all(b"<p class=\"gap section\">@@ ")?;
+                isolated(out, section)?;
+                out.write_all(b"</p>\n")?;
+            }
             let is_folded = lines.is_whole() && hunk.lines.len() > OPEN_LINES + 1;
             for (at, line) in hunk.lines.iter().enumerate() {
                 if is_folded && at == OPEN_LINES {
@@ -275,17 +285,38 @@ fn write_line(out: &mut dyn Write, line: &LineView<'_>, has_numbers: bool) -> io
         }
     }
     write!(out, "<span class=\"s\">{sign}</span><code>")?;
-    // The words that differ are on the borders of characters that are seen as one.
-    let mut start = 0;
-    for word in if line.is_moved { &[][..] } else { &line.marks.words[..] } {
-        text(out, &line.text[start..word.start], Place::Copied)?;
-        out.write_all(b"<mark>")?;
-        text(out, &line.text[word.clone()], Place::Copied)?;
-        out.write_all(b"</mark>")?;
-        start = word.end;
-    }
-    text(out, &line.text[start..], Place::Copied)?;
+    // All pieces are on the borders of characters that are seen as one.
+    let mut written = Ok(());
+    line.each_piece(|piece, differs, token| {
+        let (open, close) = match (differs, token) {
+            (true, _) if line.is_moved => ("", ""),
+            (true, _) => ("<mark>", "</mark>"),
+            (false, Some(token)) => (open_of(token), "</i>"),
+            (false, None) => ("", ""),
+        };
+        if written.is_ok() {
+            written = out
+                .write_all(open.as_bytes())
+                .and_then(|()| text(out, piece, Place::Copied))
+                .and_then(|()| out.write_all(close.as_bytes()));
+        }
+    });
+    written?;
     writeln!(out, "</code></{tag}>")
+}
+
+/// Returns the tag that begins a token. `i` is for text that differs from the rest, as technical terms do, and short.
+fn open_of(token: Token) -> &'static str {
+    match token {
+        Token::Comment => "<i class=\"c\">",
+        Token::Text => "<i class=\"t\">",
+        Token::Literal => "<i class=\"l\">",
+        Token::Keyword => "<i class=\"k\">",
+        Token::Function => "<i class=\"f\">",
+        Token::Type => "<i class=\"y\">",
+        Token::Tag => "<i class=\"g\">",
+        Token::Name => "<i class=\"a\">",
+    }
 }
 
 /// Puts the card's patch in, to be copied, where it is whole, small, and can be copied without being led astray.
@@ -362,7 +393,7 @@ mod tests {
 
     fn page(cards: &[Card]) -> String {
         let mut out = Vec::new();
-        let mut page = Page::begin(&mut out, "a <log>").unwrap();
+        let mut page = Page::begin(&mut out, "a <log>", Syntax::NEVER).unwrap();
         for card in cards {
             page.card(&mut out, card).unwrap();
         }

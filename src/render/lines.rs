@@ -8,6 +8,8 @@ use super::marks::Emphasis;
 use super::marks::Marks;
 use super::marks::marks_of;
 use super::moved::Moved;
+use super::syntax::Span;
+use super::syntax::Token;
 use crate::diff::hunks::Sign;
 use crate::diff::hunks::SignedLine;
 use crate::diff::hunks::signed_lines;
@@ -22,6 +24,8 @@ const LIMIT_HIDDEN_NAMED: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct FileLines<'a> {
     pub(super) hunks: Vec<HunkLines<'a>>,
+    /// Why the lines have no colours by syntax, where somebody may wonder.
+    pub(super) no_syntax: Option<String>,
 }
 
 /// One hunk.
@@ -29,6 +33,8 @@ pub(super) struct FileLines<'a> {
 pub(super) struct HunkLines<'a> {
     /// What stands between this hunk and the one before it.
     pub(super) gap: Gap,
+    /// The function or section that the first change stands in.
+    pub(super) section: Option<&'a str>,
     pub(super) lines: Vec<LineView<'a>>,
 }
 
@@ -54,6 +60,8 @@ pub(super) struct LineView<'a> {
     /// 1-based; `None` where there is none, or where it is not known.
     pub(super) new_number: Option<usize>,
     pub(super) marks: Marks,
+    /// What its parts are, where they are coloured by it.
+    pub(super) tokens: Vec<Span>,
     /// Of the first line of a block that was moved: where the other end of it is.
     pub(super) moved: Option<Moved>,
     /// The line belongs to a block that was moved.
@@ -70,7 +78,7 @@ impl<'a> FileLines<'a> {
         // Where every line of both sides ends in a carriage return, it is the ending and not text.
         let is_crlf = lines().next().is_some() && lines().all(|line| line.text.ends_with('\r'));
         let mut hunks: Vec<HunkLines<'a>> = Vec::with_capacity(signed.len());
-        for hunk in signed {
+        for (hunk, diff) in signed.into_iter().zip(diffs) {
             let marks = marks_of(&hunk, emphasis);
             let mut run = 0;
             let view = |(line, marks): (SignedLine<'a>, Marks)| {
@@ -81,6 +89,7 @@ impl<'a> FileLines<'a> {
                     old_number: line.old_number,
                     new_number: line.new_number,
                     marks,
+                    tokens: Vec::new(),
                     moved: None,
                     is_moved: false,
                     run,
@@ -88,9 +97,9 @@ impl<'a> FileLines<'a> {
             };
             let lines: Vec<LineView<'a>> = hunk.into_iter().zip(marks).map(view).collect();
             let gap = hunks.last().map_or(Gap::None, |before| gap(&before.lines, &lines));
-            hunks.push(HunkLines { gap, lines });
+            hunks.push(HunkLines { gap, section: diff.section.as_deref(), lines });
         }
-        FileLines { hunks }
+        FileLines { hunks, no_syntax: None }
     }
 
     /// Returns all lines of all hunks.
@@ -116,7 +125,7 @@ impl<'a> FileLines<'a> {
         for line in self.lines() {
             hidden.note_line(line.text, line.new_number.or(line.old_number));
         }
-        self.blank_remark().into_iter().chain(hidden.words()).collect()
+        self.blank_remark().into_iter().chain(hidden.words()).chain(self.no_syntax.clone()).collect()
     }
 
     /// Says how many lines changed in nothing but blanks, if there are any.
@@ -132,6 +141,41 @@ impl<'a> FileLines<'a> {
             .chain(words(count(Blanks::Other), "changed only in blanks"))
             .collect();
         (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+impl LineView<'_> {
+    /// Returns what the text at an offset is.
+    #[cfg(feature = "cli")]
+    pub(super) fn token_at(&self, at: usize) -> Option<Token> {
+        let span = self.tokens.get(self.tokens.partition_point(|span| span.range.end <= at))?;
+        (span.range.start <= at).then_some(span.token)
+    }
+
+    /// Hands out the text in pieces that look the same: whether they differ from the other side, and what they are.
+    ///
+    /// What differs is shown as that alone: its ground would take the contrast from other colours.
+    pub(super) fn each_piece(&self, mut take: impl FnMut(&str, bool, Option<Token>)) {
+        let mut start = 0;
+        let mut tokens = self.tokens.iter().peekable();
+        let words = self.marks.words.iter().cloned().map(|word| (word, true));
+        for (word, differs) in words.chain([(self.text.len()..self.text.len(), false)]) {
+            while start < word.start {
+                while tokens.next_if(|span| span.range.end <= start).is_some() {}
+                let (end, token) = match tokens.peek() {
+                    Some(span) if span.range.start <= start => (span.range.end, Some(span.token)),
+                    Some(span) => (span.range.start, None),
+                    None => (word.start, None),
+                };
+                let end = end.min(word.start);
+                take(&self.text[start..end], false, token);
+                start = end;
+            }
+            if differs {
+                take(&self.text[word.clone()], true, None);
+                start = word.end;
+            }
+        }
     }
 }
 

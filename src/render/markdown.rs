@@ -157,7 +157,7 @@ fn write_file(
     Ok(())
 }
 
-/// Returns `@@ -3,2 +3,3 @@` where the numbers are known; else what parts a hunk from the one before it.
+/// Returns `@@ -3,2 +3,3 @@` and the section where the numbers are known; else what parts a hunk from the one before it.
 fn heading(hunk: &HunkLines<'_>) -> Option<String> {
     let range = |number: fn(&super::lines::LineView<'_>) -> Option<usize>| {
         let mut numbers = hunk.lines.iter().filter_map(number);
@@ -170,10 +170,12 @@ fn heading(hunk: &HunkLines<'_>) -> Option<String> {
         None => "0,0".to_owned(),
     };
     let (old, new) = (range(|line| line.old_number), range(|line| line.new_number));
+    let section = hunk.section.map(|section| format!(" {}", escape(section, Place::Name, Charset::Unicode)));
+    let section = section.as_deref().unwrap_or_default();
     if old.is_some() || new.is_some() {
-        return Some(format!("@@ -{} +{} @@", side(old), side(new)));
+        return Some(format!("@@ -{} +{} @@{section}", side(old), side(new)));
     }
-    (hunk.gap != Gap::None).then(|| "@@ @@".to_owned())
+    (hunk.gap != Gap::None || !section.is_empty()).then(|| format!("@@ @@{section}"))
 }
 
 fn counted((added, removed): Counts) -> String {

@@ -36,6 +36,7 @@ mod side_by_side;
 pub mod stat;
 #[cfg(feature = "cli")]
 pub mod style;
+pub mod syntax;
 #[cfg(feature = "cli")]
 pub mod terminal;
 mod view;

@@ -110,12 +110,13 @@ fn indented(indent: &str, label: (&str, Role), (text, role): (&str, Role), style
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::row::write_rows;
     use crate::report::Code;
     use crate::report::Nearest;
 
     fn shown(rows: &[Row], style: &Style) -> String {
         let mut out = Vec::new();
-        rows.iter().for_each(|row| row.write(&mut out, style).unwrap());
+        write_rows(&mut out, rows, style).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -4,13 +4,12 @@ use std::io;
 use std::io::Write;
 use std::ops::Range;
 
-use owo_colors::OwoColorize;
-
 use super::escape::Cell;
 use super::escape::Place;
 use super::escape::cells;
 use super::escape::each_cell;
 use super::links::Target;
+use super::style::Ink;
 use super::style::Role;
 use super::style::Style;
 
@@ -20,7 +19,9 @@ const LEAST_TEXT_COLUMNS: usize = 12;
 /// One row of the terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
-    runs: Vec<(String, Role)>,
+    text: String,
+    /// Where in the text each look ends.
+    runs: Vec<(usize, Ink)>,
     columns: usize,
     width: usize,
     /// The role whose background reaches to the row's end.
@@ -33,12 +34,25 @@ pub(super) struct Row {
 
 impl Row {
     pub(super) fn new(style: &Style) -> Self {
-        Row { runs: Vec::new(), columns: 0, width: style.width, fill: None, links: Vec::new(), sealed: 0 }
+        Row {
+            text: String::new(),
+            runs: Vec::new(),
+            columns: 0,
+            width: style.width,
+            fill: None,
+            links: Vec::new(),
+            sealed: 0,
+        }
     }
 
     pub(super) fn filled(mut self, role: Role) -> Self {
         self.fill = Some(role);
         self
+    }
+
+    /// Makes room for a text of so many bytes at once.
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        self.text.reserve(bytes);
     }
 
     /// Returns how many columns are left.
@@ -47,11 +61,11 @@ impl Row {
     }
 
     /// Adds a cell, or as much of its place as is left.
-    pub(super) fn push_cell(&mut self, cell: &Cell<'_>, role: Role) {
+    pub(super) fn push_cell(&mut self, cell: &Cell<'_>, ink: impl Into<Ink>) {
         if cell.columns <= self.room() {
-            self.append(&cell.text, cell.columns, role);
+            self.append(&cell.text, cell.columns, ink.into());
         } else {
-            self.append(&"?".repeat(self.room()), self.room(), role);
+            self.append(&"?".repeat(self.room()), self.room(), ink.into());
         }
     }
 
@@ -66,11 +80,11 @@ impl Row {
     }
 
     /// Adds a text that holds nothing to be escaped and of which every character takes one column, if it fits.
-    pub(super) fn push_plain(&mut self, text: &str, role: Role) -> bool {
+    pub(super) fn push_plain(&mut self, text: &str, ink: impl Into<Ink>) -> bool {
         let columns = if text.is_ascii() { text.len() } else { text.chars().count() };
         let fits = columns <= self.room();
         if fits && !text.is_empty() {
-            self.append(text, columns, role);
+            self.append(text, columns, ink.into());
         }
         fits
     }
@@ -84,12 +98,33 @@ impl Row {
         self.sealed = self.runs.len();
     }
 
-    fn append(&mut self, text: &str, columns: usize, role: Role) {
+    /// Adds something of the frame, or as much of it as fits.
+    pub(super) fn push_glyph(&mut self, glyph: &str, style: &Style) {
+        if !self.push_plain(glyph, Role::Dim) {
+            self.push(glyph, Role::Dim, style);
+        }
+    }
+
+    /// Returns which of so many cells fit into what is left of the row, marks for what is cut included.
+    ///
+    /// `focus` are the cells that have to be seen: they, or at least the first of them, are kept in view.
+    pub(super) fn window(
+        &self,
+        cells: usize,
+        columns_of: impl Fn(usize) -> usize,
+        focus: Option<Range<usize>>,
+        style: &Style,
+    ) -> Range<usize> {
+        window(cells, columns_of, (self.room(), style.glyphs().ellipsis.chars().count()), focus)
+    }
+
+    fn append(&mut self, text: &str, columns: usize, ink: Ink) {
         self.columns += columns;
+        self.text.push_str(text);
         let is_sealed = self.sealed == self.runs.len();
         match self.runs.last_mut() {
-            Some((run, last)) if *last == role && !is_sealed => run.push_str(text),
-            _ => self.runs.push((text.to_string(), role)),
+            Some((end, last)) if *last == ink && !is_sealed => *end = self.text.len(),
+            _ => self.runs.push((self.text.len(), ink)),
         }
     }
 
@@ -97,7 +132,7 @@ impl Row {
     pub(super) fn beside(mut self, mark: &str, right: Row, style: &Style) -> Row {
         let role = self.fill.filter(|role| style.fills(*role)).unwrap_or(Role::Plain);
         let room = self.room();
-        self.append(&" ".repeat(room), room, role);
+        self.append(&" ".repeat(room), room, role.into());
         self.width = style.width;
         self.push_plain(mark, Role::Dim);
         self.columns += right.columns;
@@ -106,22 +141,23 @@ impl Row {
             (range.start + left..range.end.saturating_add(left), target)
         };
         self.links.extend(right.links.into_iter().map(moved));
-        self.runs.extend(right.runs);
+        let start = self.text.len();
+        self.text.push_str(&right.text);
+        self.runs.extend(right.runs.iter().map(|&(end, ink)| (start + end, ink)));
         self.fill = right.fill;
         self
     }
 
     /// Writes the row and its newline.
-    pub(super) fn write(&self, out: &mut dyn Write, style: &Style) -> io::Result<()> {
+    fn write(&self, out: &mut dyn Write, inks: &mut Inks<'_>) -> io::Result<()> {
         let mut links = self.links.iter().filter(|(range, _)| !range.is_empty()).peekable();
-        for (at, (text, role)) in self.runs.iter().enumerate() {
+        let mut start = 0;
+        for (at, &(end, ink)) in self.runs.iter().enumerate() {
             if let Some((_, target)) = links.peek().filter(|(range, _)| range.start == at) {
                 write!(out, "\u{1b}]8;{target}\u{1b}\\")?;
             }
-            match style.paint(*role) {
-                Some(paint) => write!(out, "{}", text.style(paint))?,
-                None => out.write_all(text.as_bytes())?,
-            }
+            inks.write(out, &self.text[start..end], ink)?;
+            start = end;
             // No link goes on behind its row: a reader may draw any of them alone.
             let is_last = at + 1 == self.runs.len();
             if links.next_if(|(range, _)| range.start <= at && (range.end == at + 1 || is_last)).is_some() {
@@ -129,14 +165,41 @@ impl Row {
             }
         }
         // In the last column the cursor still stands on the last character, which erasing would take away.
-        if let Some(role) = self.fill.filter(|role| style.fills(*role) && self.columns < self.width)
-            && let Some(paint) = style.paint(role)
-        {
-            let rest = if style.is_padded { " ".repeat(self.room()) } else { "\u{1b}[K".to_string() };
-            write!(out, "{}", rest.style(paint))?;
+        if let Some(role) = self.fill.filter(|role| inks.style.fills(*role) && self.columns < self.width) {
+            let rest = if inks.style.is_padded { " ".repeat(self.room()) } else { "\u{1b}[K".to_string() };
+            inks.write(out, &rest, role.into())?;
         }
         out.write_all(b"\n")
     }
+}
+
+/// The sequences that begin the looks of pieces, each made once: rows have many pieces and few looks.
+struct Inks<'s> {
+    style: &'s Style,
+    known: Vec<(Ink, String)>,
+}
+
+impl Inks<'_> {
+    fn write(&mut self, out: &mut dyn Write, text: &str, ink: Ink) -> io::Result<()> {
+        let at = self.known.iter().position(|(known, _)| *known == ink).unwrap_or_else(|| {
+            let begin = self.style.paint(ink).map(|paint| paint.prefix_formatter().to_string());
+            self.known.push((ink, begin.unwrap_or_default()));
+            self.known.len() - 1
+        });
+        let begin = &self.known[at].1;
+        if begin.is_empty() {
+            return out.write_all(text.as_bytes());
+        }
+        out.write_all(begin.as_bytes())?;
+        out.write_all(text.as_bytes())?;
+        out.write_all(b"\x1b[0m")
+    }
+}
+
+/// Writes rows, one under the other.
+pub(super) fn write_rows(out: &mut dyn Write, rows: &[Row], style: &Style) -> io::Result<()> {
+    let mut inks = Inks { style, known: Vec::new() };
+    rows.iter().try_for_each(|row| row.write(out, &mut inks))
 }
 
 /// A text with roles that is laid out by [`wrap`].
@@ -237,32 +300,31 @@ fn row_of(part: &[Laid<'_>], indent: usize, style: &Style) -> Row {
 ///
 /// `focus` are the indices of the cells that have to be seen: they, or at least the first of them, are kept in view.
 /// Returns the indices of those that are.
-pub(super) fn push_cut(
+pub(super) fn push_cut<I: Into<Ink>>(
     row: &mut Row,
     line: &[Cell<'_>],
-    role_of: impl Fn(&Cell<'_>) -> Role,
+    ink_of: impl Fn(&Cell<'_>) -> I,
     focus: Option<Range<usize>>,
     style: &Style,
 ) -> Range<usize> {
-    let room = row.room();
-    let window = window(line, room, style.glyphs().ellipsis.chars().count(), focus);
+    let window = row.window(line.len(), |at| line[at].columns, focus, style);
     if window.start > 0 {
-        row.push(style.glyphs().ellipsis, Role::Dim, style);
+        row.push_glyph(style.glyphs().ellipsis, style);
     }
     for cell in &line[window.clone()] {
-        row.push_cell(cell, role_of(cell));
+        row.push_cell(cell, ink_of(cell));
     }
     if window.end < line.len() {
-        row.push(style.glyphs().ellipsis, Role::Dim, style);
+        row.push_glyph(style.glyphs().ellipsis, style);
     }
     window
 }
 
 /// Adds one line of a file to a row that has its gutter, and to as many rows under it as the line needs.
-pub(super) fn push_wrapped(
+pub(super) fn push_wrapped<I: Into<Ink>>(
     first: Row,
     line: &str,
-    role_of: impl Fn(&Cell<'_>) -> Role,
+    ink_of: impl Fn(&Cell<'_>) -> I,
     style: &Style,
 ) -> Vec<Row> {
     let gutter = if first.columns + LEAST_TEXT_COLUMNS <= style.width { first.columns } else { 0 };
@@ -274,19 +336,23 @@ pub(super) fn push_wrapped(
             next.push_plain(&" ".repeat(gutter), fill.unwrap_or(Role::Plain));
             rows.push(std::mem::replace(&mut row, next));
         }
-        row.push_cell(&cell, role_of(&cell));
+        row.push_cell(&cell, ink_of(&cell));
     });
     rows.push(row);
     rows
 }
 
-/// Returns which cells fit into `room` columns, marks for what is cut included.
-fn window(line: &[Cell<'_>], room: usize, mark: usize, focus: Option<Range<usize>>) -> Range<usize> {
-    let total: usize = line.iter().map(|cell| cell.columns).sum();
-    if total <= room {
-        return 0..line.len();
+/// Returns which of so many cells fit into `room` columns, marks for what is cut included.
+fn window(
+    cells: usize,
+    columns_of: impl Fn(usize) -> usize,
+    (room, mark): (usize, usize),
+    focus: Option<Range<usize>>,
+) -> Range<usize> {
+    let width_of = |range: Range<usize>| range.map(&columns_of).sum::<usize>();
+    if width_of(0..cells) <= room {
+        return 0..cells;
     }
-    let width_of = |range: Range<usize>| line[range].iter().map(|cell| cell.columns).sum::<usize>();
     let inner = room.saturating_sub(2 * mark);
     let focus = focus.unwrap_or(0..0);
     let start = if width_of(0..focus.end) + mark <= room {
@@ -295,9 +361,9 @@ fn window(line: &[Cell<'_>], room: usize, mark: usize, focus: Option<Range<usize
         // Centred if all of the focus fits, else its beginning with a little of what stands before.
         let before = inner.saturating_sub(width_of(focus.clone())).max(inner.min(16) / 2) / 2;
         let (mut start, mut columns) = (focus.start, 0);
-        while start > 0 && columns + line[start - 1].columns <= before {
+        while start > 0 && columns + columns_of(start - 1) <= before {
             start -= 1;
-            columns += line[start].columns;
+            columns += columns_of(start);
         }
         start
     };
@@ -305,21 +371,21 @@ fn window(line: &[Cell<'_>], room: usize, mark: usize, focus: Option<Range<usize
     let fits = |end_mark: usize| {
         let mut columns = lead + end_mark;
         let mut end = start;
-        while end < line.len() && columns + line[end].columns <= room {
-            columns += line[end].columns;
+        while end < cells && columns + columns_of(end) <= room {
+            columns += columns_of(end);
             end += 1;
         }
         end
     };
     let whole = fits(0);
-    if whole < line.len() {
+    if whole < cells {
         return start..fits(mark);
     }
     // The line's end is in view and needs no mark: what room is left shows more of what stands before.
     let (mut start, mut columns) = (start, lead + width_of(start..whole));
-    while start > 0 && columns + line[start - 1].columns <= room {
+    while start > 0 && columns + columns_of(start - 1) <= room {
         start -= 1;
-        columns += line[start].columns;
+        columns += columns_of(start);
     }
     start..whole
 }
@@ -331,9 +397,7 @@ mod tests {
 
     fn shown(rows: &[Row], style: &Style) -> String {
         let mut out = Vec::new();
-        for row in rows {
-            row.write(&mut out, style).unwrap();
-        }
+        write_rows(&mut out, rows, style).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use super::row::Prose;
 use super::row::wrap;
+use super::row::write_rows;
 use super::style::Role;
 use super::style::Style;
 use crate::report::CallCounts;
@@ -46,7 +47,7 @@ pub fn entry(out: &mut dyn Write, entry: &SessionEntry, when: &str, style: &Styl
     for (text, role) in prompt.into_iter().chain(unread).chain([path]) {
         rows.extend(wrap(&Prose::new().with("  ", Role::Plain).with(text, role), 4, style));
     }
-    rows.iter().try_for_each(|row| row.write(out, style))
+    write_rows(out, &rows, style)
 }
 
 /// Returns a prompt in the columns of one row.

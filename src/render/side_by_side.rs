@@ -42,15 +42,20 @@ pub(super) fn rows(
         for line in [old, new.filter(|line| line.kind == Sign::Insert)].into_iter().flatten() {
             rows.extend(moved_row(line, files, frame.style));
         }
-        let mut old = old.map(|line| line_rows(line, &left_frame, hidden)).unwrap_or_default().into_iter();
+        let (mut old_rows, mut new_rows) = (Vec::new(), Vec::new());
+        if let Some(line) = old {
+            line_rows(line, &left_frame, hidden, &mut old_rows);
+        }
         // What can't be seen in a line of both sides is counted once.
         let mut again = Hidden::default();
         let new_hidden = match new {
             Some(line) if line.kind == Sign::Context => &mut again,
             _ => &mut *hidden,
         };
-        let mut new =
-            new.map(|line| line_rows(line, &right_frame, new_hidden)).unwrap_or_default().into_iter();
+        if let Some(line) = new {
+            line_rows(line, &right_frame, new_hidden, &mut new_rows);
+        }
+        let (mut old, mut new) = (old_rows.into_iter(), new_rows.into_iter());
         loop {
             let (old, new) = (old.next(), new.next());
             if old.is_none() && new.is_none() {

@@ -22,8 +22,11 @@ use super::problem::report_rows;
 use super::row::Prose;
 use super::row::Row;
 use super::row::wrap;
+use super::row::write_rows;
 use super::style::Role;
 use super::style::Style;
+use super::syntax;
+use super::syntax::Syntax;
 use super::view::CardView;
 use super::view::Counts;
 use super::view::FileView;
@@ -42,18 +45,20 @@ use crate::report::Placement;
 use crate::report::PreviewEvent;
 use crate::report::PreviewFile;
 
+/// How many bytes of lines of a preview are coloured by syntax.
+const LIMIT_FRAME_SYNTAX_BYTES: usize = 16 << 10;
+
 /// Draws the card of one call.
 ///
-/// A failed or rejected call has its reason and no hunks.
+/// A failed or rejected call has its reason and no hunks. Returns how much may be coloured by syntax in what is drawn
+/// after it.
 ///
 /// # Errors
 /// What the writer says.
-pub fn card(out: &mut dyn Write, card: &Card, style: &Style) -> io::Result<()> {
-    write_rows(
-        out,
-        &view_rows(&card_view(card, style.glyphs().arrow), card.source.folder.as_deref(), style),
-        style,
-    )
+pub fn card(out: &mut dyn Write, card: &Card, style: &Style) -> io::Result<Syntax> {
+    let view = card_view(card, style.glyphs().arrow);
+    let (rows, left) = view_rows(&view, card.source.folder.as_deref(), style);
+    write_rows(out, &rows, style).map(|()| left)
 }
 
 /// Draws one preview event as the whole frame of its call; with `max_rows` no more rows than that, the newest.
@@ -100,18 +105,18 @@ pub fn preview(
 /// # Errors
 /// What the writer says.
 pub fn outcome(out: &mut dyn Write, outcome: &Outcome, style: &Style) -> io::Result<()> {
-    write_rows(out, &view_rows(&outcome_view(outcome, style.glyphs().arrow), None, style), style)
+    write_rows(out, &view_rows(&outcome_view(outcome, style.glyphs().arrow), None, style).0, style)
 }
 
-/// `folder` is where relative paths start, if the card says so.
-fn view_rows(view: &CardView<'_>, folder: Option<&str>, style: &Style) -> Vec<Row> {
+/// `folder` is where relative paths start, if the card says so. Returns too how much may be coloured by syntax after it.
+fn view_rows(view: &CardView<'_>, folder: Option<&str>, style: &Style) -> (Vec<Row>, Syntax) {
     let CardView { title, word, tone, counts, details, .. } = view;
     let role = match tone {
         Tone::Neutral => Role::Strong,
         tone => role_of(*tone),
     };
     let linker = Linker::new(style.links, folder);
-    let lines = moved::lines_of(&view.files, style.emphasis());
+    let mut lines = moved::lines_of(&view.files, style.emphasis());
     let (path, link) = match (view.files.as_slice(), lines.as_slice()) {
         ([file], [lines]) => (named_at(title, file.path), link_of(file, lines, linker)),
         _ => (None, None),
@@ -127,12 +132,13 @@ fn view_rows(view: &CardView<'_>, folder: Option<&str>, style: &Style) -> Vec<Ro
         }
     }
     let paths: Vec<&str> = view.files.iter().map(|file| file.path).collect();
+    let left = syntax::mark(&mut lines, &paths, style.max_lines, style.syntax());
     for (own, (file, lines)) in view.files.iter().zip(&lines).enumerate() {
         rows.extend(heading_rows(file, link_of(file, lines, linker), style));
         let tint = if file.is_undone { Tint::None } else { Tint::Changed };
         rows.extend(body::rows(lines, (&paths, own), tint, linker, style));
     }
-    rows
+    (rows, left)
 }
 
 fn role_of(tone: Tone) -> Role {
@@ -192,10 +198,6 @@ pub fn error(out: &mut dyn Write, report: &ErrorReport, style: &Style) -> io::Re
 /// What the writer says.
 pub fn note(out: &mut dyn Write, text: &str, style: &Style) -> io::Result<()> {
     write_rows(out, &labelled("note: ", Role::Caution, text, style), style)
-}
-
-fn write_rows(out: &mut dyn Write, rows: &[Row], style: &Style) -> io::Result<()> {
-    rows.iter().try_for_each(|row| row.write(out, style))
 }
 
 /// The first row of a card: `● edit src/calc.rs  +2 -2  applied  turn 4`; an empty word is left out.
@@ -264,6 +266,8 @@ fn preview_rows(call_id: Option<&str>, files: &[PreviewFile], style: &Style) -> 
         details,
     }
     .rows(style);
+    // A frame is drawn anew for every change of it.
+    let mut left = style.syntax().at_most(LIMIT_FRAME_SYNTAX_BYTES);
     for file in files {
         let is_bad = !matches!(file.placement, Placement::Unknown | Placement::Located);
         let view = FileView {
@@ -275,17 +279,20 @@ fn preview_rows(call_id: Option<&str>, files: &[PreviewFile], style: &Style) -> 
         }
         .remarked(style.glyphs().arrow);
         let tint = if is_bad { Tint::None } else { Tint::Changed };
-        let mut lines = FileLines::of(&view.diffs, style.emphasis());
+        let mut lines = [FileLines::of(&view.diffs, style.emphasis())];
+        left = syntax::mark(&mut lines, &[file.path.as_str()], style.max_lines, left);
+        let [mut lines] = lines;
         let linker = Linker::new(style.links, None);
         rows.extend(heading_rows(&view, link_of(&view, &lines, linker), style));
         // A problem of a hunk stands above it. What a file asks for is drawn hunk by hunk as long as it does not fit.
         let hunk = file.problem.as_ref().and_then(|problem| problem.hunk).filter(|_| is_bad);
         let before = hunk.map_or(0, |hunk| hunk - 1);
         let mut rest = lines.hunks.split_off(before.min(lines.hunks.len()));
+        let no_syntax = lines.no_syntax.take();
         rows.extend(body::rows(&lines, (&[], 0), tint, linker, style));
         rows.extend(file.problem.iter().flat_map(|problem| problem_rows(problem, style)));
         rest.iter_mut().take(usize::from(before > 0)).for_each(|first| first.gap = Gap::None);
-        rows.extend(body::rows(&FileLines { hunks: rest }, (&[], 0), tint, linker, style));
+        rows.extend(body::rows(&FileLines { hunks: rest, no_syntax }, (&[], 0), tint, linker, style));
     }
     rows
 }
@@ -363,7 +370,7 @@ mod tests {
     }
 
     fn card_text(value: &Card, style: &Style) -> String {
-        shown(&|out, style| card(out, value, style), style)
+        shown(&|out, style| card(out, value, style).map(drop), style)
     }
 
     /// Takes the colours away as a terminal would.
@@ -891,7 +898,7 @@ mod tests {
             let mut value = sample::card(vec![file], vec![diff.clone(), diff.clone()]);
             (value.title, value.message) = (texts[4].clone(), Some(texts[5].clone()));
             value.source.time = Some(texts[3].clone());
-            check_rows(&|out, style| card(out, &value, style), &style)?;
+            check_rows(&|out, style| card(out, &value, style).map(drop), &style)?;
 
             let changed = FileOutcome { path: texts[0].clone(), diffs: vec![diff.clone()], ..changed_file() };
             let done = outcome_of(true, dark, vec![changed]);

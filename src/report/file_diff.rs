@@ -43,6 +43,10 @@ pub struct FileDiff {
     /// What the texts can't show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<DiffNote>,
+    /// The line of the old file that says in which function, class or section the first change stands, without blanks
+    /// at both ends and at most 80 characters of it; of a unified diff the text behind the numbers of the hunk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub section: Option<String>,
 }
 
 /// What a hunk's texts can't show.

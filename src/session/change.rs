@@ -14,6 +14,7 @@ use crate::report::FileDiff;
 use crate::report::Operation;
 use crate::report::Recorded;
 use crate::text::Document;
+use crate::text::heading;
 
 use super::event::Before;
 use super::event::ChangeContent;
@@ -70,7 +71,8 @@ fn file_of(change: FileChange) -> (CardFile, Vec<FileDiff>) {
         }
         ChangeContent::Unified(text) => match unified_hunks(&text) {
             Some(hunks) => {
-                (Recorded::Hunks, None, hunks.into_iter().map(|hunk| hunk_diff(&path, hunk)).collect())
+                let diff = |(section, hunk)| FileDiff { section, ..hunk_diff(&path, hunk) };
+                (Recorded::Hunks, None, hunks.into_iter().map(diff).collect())
             }
             // What stands there is not to be shown as something that it is not.
             None => (Recorded::Path, None, Vec::new()),
@@ -201,8 +203,8 @@ fn hunk_diff(path: &str, hunk: LoggedHunk) -> FileDiff {
     diff
 }
 
-/// Returns the hunks of the unified diff of one file; `None` if it has none, or not only such.
-fn unified_hunks(text: &str) -> Option<Vec<LoggedHunk>> {
+/// Returns the hunks of the unified diff of one file, each with its section; `None` if it has none, or not only such.
+fn unified_hunks(text: &str) -> Option<Vec<(Option<String>, LoggedHunk)>> {
     // Codex records hunks without the header that says where a diff begins.
     let has_header = text.lines().any(|line| line.starts_with("--- "));
     let headed;
@@ -222,10 +224,11 @@ fn unified_hunks(text: &str) -> Option<Vec<LoggedHunk>> {
             Body::Hunks(lines) | Body::Delete(lines) => {
                 for hunk in lines {
                     let Hunk::Lines(hunk) = hunk else { return None };
-                    hunks.push(logged(hunk));
+                    let section = hunk.section.as_ref().and_then(|line| heading::shown(line));
+                    hunks.push((section, logged(hunk)));
                 }
             }
-            Body::Content(content) => hunks.push(all_added(&content.bytes)),
+            Body::Content(content) => hunks.push((None, all_added(&content.bytes))),
         }
     }
     (!hunks.is_empty()).then_some(hunks)
@@ -297,7 +300,10 @@ mod tests {
         let (file, bare) = check(ChangeContent::Unified(hunks.to_owned()));
         assert_eq!((file.added, file.removed, file.recorded), (Some(2), Some(1), Recorded::Hunks));
         assert_eq!((bare[0].old_start, bare[0].new_lines, bare[0].new_no_newline), (Some(3), Some(3), true));
-        assert_eq!(bare[0].notes, [DiffNote::FinalNewline]);
+        assert_eq!(
+            (&bare[0].notes[..], bare[0].section.as_deref()),
+            (&[DiffNote::FinalNewline][..], Some("fn a"))
+        );
         let headed = format!("Index: /w/a\n====\n--- /w/a\tCurrent\n+++ /w/a\tProposed\n{hunks}");
         assert_eq!(check(ChangeContent::Unified(headed)).1, bare);
         let (file, diffs) = check(ChangeContent::Unified("no diff at all".to_owned()));

@@ -385,6 +385,7 @@ impl State {
             | PatchEvent::Binary { .. }
             | PatchEvent::Count { .. }
             | PatchEvent::Anchor { .. }
+            | PatchEvent::Section { .. }
             | PatchEvent::CarriageReturn
             | PatchEvent::NoNewline
             | PatchEvent::EndOfFile => {}

@@ -6,6 +6,7 @@
 pub mod charset;
 pub mod document;
 pub(crate) mod git_name;
+pub(crate) mod heading;
 pub(crate) mod json;
 pub(crate) mod json_reader;
 pub mod path;

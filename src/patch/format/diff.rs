@@ -151,16 +151,21 @@ fn write_lines(hunk: &LineHunk, offset: &mut isize, out: &mut Vec<u8>) -> Result
     let count = |other: LineKind| hunk.lines().filter(|line| line.kind != other).count();
     let (old, new) = (count(LineKind::Insert), count(LineKind::Delete));
     match hunk.stated_old_start {
-        None => out.extend_from_slice(b"@@\n"),
+        None => out.extend_from_slice(b"@@"),
         // Before which line it goes can't be said of a hunk without old lines, only behind which.
         Some(_) if old == 0 && hunk.stated_old_lines != Some(0) => return Err(FormatCause::NoPlace),
         Some(start) => {
             let first = start + usize::from(old == 0);
             let new_first = first.saturating_add_signed(*offset);
             let new_start = if new == 0 { new_first.saturating_sub(1) } else { new_first };
-            let _ = writeln!(out, "@@ -{} +{} @@", range(start, old), range(new_start, new));
+            let _ = write!(out, "@@ -{} +{} @@", range(start, old), range(new_start, new));
         }
     }
+    if let Some(section) = &hunk.section {
+        out.push(b' ');
+        out.extend_from_slice(section);
+    }
+    out.push(b'\n');
     *offset += new as isize - old as isize;
     for line in hunk.lines() {
         out.push(line.kind.sign() as u8);

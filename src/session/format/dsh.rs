@@ -583,6 +583,8 @@ struct LoggedDiff<'a> {
     new_no_newline: Option<&'a RawValue>,
     #[serde(borrow)]
     notes: Option<&'a RawValue>,
+    #[serde(borrow)]
+    section: Option<&'a RawValue>,
 }
 
 impl From<LoggedDiff<'_>> for FileDiff {
@@ -602,6 +604,7 @@ impl From<LoggedDiff<'_>> for FileDiff {
             new_no_newline: lenient(logged.new_no_newline).unwrap_or_default(),
             // A note that a later version added is no reason to lose the others.
             notes: notes.into_iter().filter_map(|note| lenient::<DiffNote>(Some(note))).collect(),
+            section: lenient(logged.section),
         }
     }
 }
