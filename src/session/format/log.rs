@@ -10,7 +10,6 @@ use super::cline::Cline;
 use super::codex::stored::Codex;
 use super::copilot;
 use super::copilot::stored::Copilot;
-use super::cursor;
 use super::cursor::stored::Cursor;
 use super::dsh;
 use super::dsh::Dsh;
@@ -99,7 +98,7 @@ impl LogReader {
             LogReader::Acp(acp) => acp.proposes(line),
             LogReader::Qwen(_) => qwen::proposes(line),
             LogReader::Copilot(_) => copilot::stored::proposes(line),
-            LogReader::Cursor(_) => cursor::stored::proposes(line),
+            LogReader::Cursor(cursor) => cursor.proposes(line),
         }
     }
 
@@ -207,11 +206,11 @@ impl LogReader {
             | LogReader::OpenHands(_)
             | LogReader::Cline(_)
             | LogReader::Qwen(_)
-            | LogReader::Copilot(_)
-            | LogReader::Cursor(_) => {}
+            | LogReader::Copilot(_) => {}
             LogReader::Gemini(gemini) => gemini.finish(emit),
             LogReader::Aider(aider) => aider.finish(emit),
             LogReader::SweAgent(swe_agent) => swe_agent.finish(emit),
+            LogReader::Cursor(cursor) => cursor.finish(emit),
             LogReader::Codex(codex) => codex.finish(emit),
             LogReader::Acp(acp) => acp.finish(emit),
         }

@@ -15,12 +15,13 @@
 //!         of deleteToolCall {"path","prevContent"?}
 //! ```
 //!
-//! A transcript has neither ids nor results: what became of its calls is not known.
+//! A transcript has neither ids nor results: what became of its calls is not known. Those of early versions are text.
 
 pub(super) mod live;
 mod located;
 mod result;
 pub mod stored;
+mod text;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -25,6 +25,8 @@ use super::ToolCall;
 use super::request_of;
 use super::result::Ended;
 use super::result::ended;
+use super::text;
+use super::text::TextTranscript;
 
 /// How many calls may be open at once; of more, the first are kept.
 const OPEN_CAP: usize = 1024;
@@ -39,6 +41,9 @@ pub struct Cursor {
     open: BTreeMap<String, Option<String>>,
     /// The tools and the made-up ids of calls without an id that are open.
     unnamed: VecDeque<(String, String)>,
+    /// An early transcript, which is text.
+    text: Option<TextTranscript>,
+    has_rows: bool,
     unknown_events: usize,
 }
 
@@ -78,7 +83,15 @@ impl Cursor {
     /// # Errors
     /// The line is no object.
     pub fn read(&mut self, text: &str, line: usize, emit: &mut Emit<'_>) -> Result<(), serde_json::Error> {
+        if !self.has_rows && text::is_beginning(text) {
+            self.text.get_or_insert_default();
+        }
+        if let Some(transcript) = &mut self.text {
+            transcript.read(text, line, emit);
+            return Ok(());
+        }
         let row: Row<'_> = object(text)?;
+        self.has_rows = true;
         let place = Place { line, turn: None, time: row.timestamp_ms.map(verbatim) };
         if let Some(call) = row.call() {
             self.call(row.call_id, call, place, emit);
@@ -98,6 +111,21 @@ impl Cursor {
             _ => self.unknown_events += 1,
         }
         Ok(())
+    }
+
+    /// Ends the log.
+    pub fn finish(&mut self, emit: &mut Emit<'_>) {
+        if let Some(transcript) = &mut self.text {
+            transcript.finish(emit);
+        }
+    }
+
+    /// Tells, without parsing, whether a line is worth parsing.
+    pub fn proposes(&self, line: &[u8]) -> bool {
+        const NEEDLES: [&[u8]; 3] = [b"\"tool_call\"", b"\"tool_use\"", b"\"tool_result\""];
+        self.text.is_some()
+            || line.len() <= SHORT_LINE_BYTES && !line.trim_ascii().is_empty()
+            || NEEDLES.iter().any(|needle| memmem::find(line, needle).is_some())
     }
 
     fn call(&mut self, id: Option<Text<'_>>, call: ToolCall<'_>, place: Place, emit: &mut Emit<'_>) {
@@ -176,16 +204,13 @@ fn blocks(message: Option<&RawValue>, place: &Place, emit: &mut Emit<'_>) {
     }
 }
 
-/// Tells, without parsing, whether a line is worth parsing.
-pub(in crate::session::format) fn proposes(line: &[u8]) -> bool {
-    const NEEDLES: [&[u8]; 3] = [b"\"tool_call\"", b"\"tool_use\"", b"\"tool_result\""];
-    line.len() <= SHORT_LINE_BYTES && !line.trim_ascii().is_empty()
-        || NEEDLES.iter().any(|needle| memmem::find(line, needle).is_some())
-}
-
 /// Tells whether a log of this format may hold such a line.
 pub(in crate::session::format) fn is_row(line: &[u8]) -> bool {
-    let Some(row) = as_text(line).and_then(|text| object::<Row<'_>>(text).ok()) else { return false };
+    let Some(text) = as_text(line) else { return false };
+    if text::is_line(text) {
+        return true;
+    }
+    let Ok(row) = object::<Row<'_>>(text) else { return false };
     let has_content = lenient::<Message<'_>>(row.message).is_some_and(|message| message.content.is_some());
     match (row.kind.as_deref(), row.subtype.as_deref()) {
         (None, _) => matches!(row.role.as_deref(), Some("user" | "assistant")) && has_content,

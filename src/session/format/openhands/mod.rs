@@ -6,7 +6,7 @@
 //! record = {"instance_id",...,"history":[event*] | [[event*]*],...}
 //! ```
 //!
-//! The events of either version are in [`first`] and [`second`]. Events count from 0 in each record, and so records are
+//! The events of either version are in `first` and `second`. Events count from 0 in each record, and so records are
 //! the turns of an evaluation.
 
 mod first;
