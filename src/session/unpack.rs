@@ -35,6 +35,7 @@ const GZIP_MAGIC: &[u8] = b"\x1F\x8B";
 const ZSTD_MAGIC: &[u8] = b"\x28\xB5\x2F\xFD";
 
 /// Tells whether bytes begin a compressed input.
+#[cfg(feature = "cli")]
 pub fn is_compressed(first: &[u8]) -> bool {
     first.starts_with(GZIP_MAGIC) || first.starts_with(ZSTD_MAGIC) || is_skippable(first)
 }
