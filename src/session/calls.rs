@@ -126,6 +126,15 @@ pub struct Step<'a, 'f, 'e> {
     pub emit: &'a mut Emit<'e>,
 }
 
+/// How words of a call come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    /// One piece after the other.
+    Piece,
+    /// All at once, as the call ends: nothing in between is worth a preview.
+    Whole,
+}
+
 /// How a call ends.
 enum Ending {
     Whole,
@@ -186,7 +195,7 @@ impl Calls {
         if self.options.text_patches {
             self.bytes_of_text(bytes, step);
         } else if let Some(index) = self.find(&RAW) {
-            self.push(index, bytes, step);
+            self.push(index, bytes, Arrival::Piece, step);
         }
     }
 
@@ -196,13 +205,13 @@ impl Calls {
             LiveEvent::Begin(begin) => self.begin(begin, step),
             LiveEvent::Delta { key, text } => {
                 if let Some(index) = self.find(&key) {
-                    self.words(index, &text, step);
+                    self.words(index, &text, Arrival::Piece, step);
                 }
             }
             LiveEvent::End { calls, whole } => {
                 for index in self.in_scope(&calls) {
                     if let Some(whole) = whole.as_ref().filter(|_| !self.open[index].has_delta) {
-                        self.words(index, whole, step);
+                        self.words(index, whole, Arrival::Whole, step);
                     }
                     self.close(index, Ending::Whole, step);
                 }
@@ -359,23 +368,23 @@ impl Calls {
         };
         let head = format!("*** Begin Patch\n*** {verb} File: {path}\n");
         self.open[index].in_envelope = true;
-        self.push(index, head.as_bytes(), step);
+        self.push(index, head.as_bytes(), Arrival::Piece, step);
         self.open[index].has_delta = operation == Operation::Delete;
     }
 
-    fn words(&mut self, index: usize, words: &Words<'_>, step: &mut Step<'_, '_, '_>) {
+    fn words(&mut self, index: usize, words: &Words<'_>, arrival: Arrival, step: &mut Step<'_, '_, '_>) {
         match words {
-            Words::Plain(text) => self.push(index, text.as_bytes(), step),
+            Words::Plain(text) => self.push(index, text.as_bytes(), arrival, step),
             Words::Quoted(quoted) => {
                 let decoded = decode_piece(quoted, &mut self.open[index].half);
                 if let Some(text) = decoded {
-                    self.push(index, text.as_bytes(), step);
+                    self.push(index, text.as_bytes(), arrival, step);
                 }
             }
         }
     }
 
-    fn push(&mut self, index: usize, bytes: &[u8], step: &mut Step<'_, '_, '_>) {
+    fn push(&mut self, index: usize, bytes: &[u8], arrival: Arrival, step: &mut Step<'_, '_, '_>) {
         let Some(last) = bytes.last() else { return };
         let open = &mut self.open[index];
         open.has_delta = true;
@@ -384,7 +393,10 @@ impl Calls {
             input.extend_from_slice(bytes);
         }
         let now_ms = step.now_ms;
-        self.lend(index, step, |live, fill, emit| live.push(bytes, now_ms, fill, emit));
+        self.lend(index, step, |live, fill, emit| match arrival {
+            Arrival::Piece => live.push(bytes, now_ms, fill, emit),
+            Arrival::Whole => live.push_whole(bytes, fill, emit),
+        });
     }
 
     /// Lends a call what the calls share.
@@ -419,13 +431,13 @@ impl Calls {
 
     fn close(&mut self, index: usize, ending: Ending, step: &mut Step<'_, '_, '_>) {
         if self.open[index].half.take().is_some() {
-            self.push(index, "\u{FFFD}".as_bytes(), step);
+            self.push(index, "\u{FFFD}".as_bytes(), Arrival::Piece, step);
         }
         match ending {
             Ending::Whole => {
                 if self.open[index].in_envelope {
                     let tail = if self.open[index].ends_line { "" } else { "\n" };
-                    self.push(index, format!("{tail}*** End Patch\n").as_bytes(), step);
+                    self.push(index, format!("{tail}*** End Patch\n").as_bytes(), Arrival::Piece, step);
                 }
                 self.lend(index, step, |live, fill, emit| live.finish(fill, emit));
             }
@@ -513,7 +525,7 @@ impl Calls {
             Found::Begin(dialect) => self.open(IN_TEXT, None, "apply_patch", Input::text(dialect)),
             Found::Line(line) => {
                 if let Some(index) = self.find(&IN_TEXT) {
-                    self.push(index, &[line, b"\n"].concat(), step);
+                    self.push(index, &[line, b"\n"].concat(), Arrival::Piece, step);
                 }
             }
             Found::End => {

@@ -141,15 +141,32 @@ impl Live {
     /// Takes a piece of the patch at a time of the caller's clock, in milliseconds. A malformed line ends the call; what
     /// comes after it is passed over.
     pub fn push(&mut self, chunk: &[u8], now_ms: u64, fill: &mut Fill<'_>, emit: &mut Emit<'_>) {
+        if self.fold(chunk, fill) && self.throttle.changed(now_ms) {
+            self.preview(emit);
+        }
+        self.end_if_malformed(fill, emit);
+    }
+
+    /// Takes the whole of the patch, whose end follows at once: nothing is shown of it before.
+    pub fn push_whole(&mut self, text: &[u8], fill: &mut Fill<'_>, emit: &mut Emit<'_>) {
+        if self.fold(text, fill) {
+            self.throttle.hold();
+        }
+        self.end_if_malformed(fill, emit);
+    }
+
+    /// Reads a piece; tells whether what is shown changes by it.
+    fn fold(&mut self, chunk: &[u8], fill: &mut Fill<'_>) -> bool {
         if self.is_finished {
-            return;
+            return false;
         }
         self.state.has_changed = false;
         let Live { input, state, .. } = self;
         input.push(chunk, &mut |event| state.fold(&event, fill));
-        if self.state.has_changed && self.throttle.changed(now_ms) {
-            self.preview(emit);
-        }
+        self.state.has_changed
+    }
+
+    fn end_if_malformed(&mut self, fill: &mut Fill<'_>, emit: &mut Emit<'_>) {
         // Whoever reads along learns the reason now, not when the model has written the rest.
         if self.is_malformed() {
             self.end(false, fill, emit);

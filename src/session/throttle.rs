@@ -34,6 +34,11 @@ impl Throttle {
         self.tick(now_ms)
     }
 
+    /// Says that the state changed and that it waits for the end of the call, which is near.
+    pub fn hold(&mut self) {
+        self.is_pending = true;
+    }
+
     /// Returns when the waiting state must go out, in the milliseconds of the caller's clock; `None` if none waits.
     pub fn due(&self) -> Option<u64> {
         self.is_pending.then(|| self.next_ms())
