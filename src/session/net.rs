@@ -431,6 +431,10 @@ impl Stretch {
 
     /// Takes in what a change does to the content.
     fn change(&mut self, step: &Step<'_>) -> Result<(), String> {
+        if step.is_one_edit() {
+            // One that does not fit changes nothing: no copy of all that is known is needed.
+            return step.edit(&mut self.known);
+        }
         let mut known = self.known.clone();
         let is_fresh = self.calls == 0;
         if let Content::Text(text) = &step.told.before {
@@ -663,6 +667,15 @@ enum Exact {
 }
 
 impl<'a> Step<'a> {
+    /// Tells whether the change is one replacement in what is known.
+    fn is_one_edit(&self) -> bool {
+        let stays = !matches!(self.file.operation, Operation::Create | Operation::Delete);
+        stays
+            && self.diffs.len() == 1
+            && !matches!(self.told.before, Content::Text(_))
+            && self.overwritten().is_none()
+    }
+
     /// Returns the whole text that a change writes over what stood there.
     pub(super) fn overwritten(&self) -> Option<&'a str> {
         match (&self.told.after, self.diffs) {

@@ -138,7 +138,7 @@ impl Known {
             found.push((start..end, region));
         }
         for region in &self.loose {
-            match places(text, &region.new, region.is_lines).as_slice() {
+            match Part::new(&region.new).places(text, region.is_lines).as_slice() {
                 [start] => found.push((*start..start + region.new.len(), region)),
                 [] => return Err(Break::Changed),
                 _ => return Err(Break::Ambiguous),
@@ -291,11 +291,12 @@ impl Known {
 
     /// Returns the regions and offsets where all that an edit replaces stands.
     fn all_places(&self, edit: &Edit) -> Vec<(usize, usize)> {
+        let part = Part::new(&edit.old);
         let regions = self.placed.iter().chain(&self.loose).enumerate();
         regions
             .flat_map(|(index, region)| {
                 let is_lines = edit.is_lines && region.is_lines;
-                places(&region.new, &edit.old, is_lines).into_iter().map(move |start| (index, start))
+                part.places(&region.new, is_lines).into_iter().map(move |start| (index, start))
             })
             .collect()
     }
@@ -346,8 +347,9 @@ impl Known {
             let is_loose = index >= self.placed.len();
             let is_lines = edit.is_lines && region.is_lines;
             let mut ranges: Vec<(Range<usize>, Range<usize>)> = Vec::new();
-            if has_evidence(&region.new) {
-                let inside = places(&edit.old, &region.new, is_lines);
+            // Most regions are longer than the edit, or have nothing to do with it: no search is prepared for those.
+            if region.new.len() <= edit.old.len() && has_evidence(&region.new) {
+                let inside = Part::new(&region.new).places(&edit.old, is_lines);
                 ranges.extend(inside.into_iter().map(|at| (at..at + region.new.len(), 0..region.new.len())));
             }
             if is_lines {
@@ -518,28 +520,40 @@ fn open_end<'a>(old: &str, new: &'a str) -> Result<&'a str, Break> {
     }
 }
 
-/// Returns where a text stands in another, overlapping places counted; of lines only where lines begin and end.
-fn places(text: &str, part: &str, is_lines: bool) -> Vec<usize> {
-    if part.is_empty() {
-        return Vec::new();
+/// A text that is looked for in others. Preparing the search costs its length: once for all of them.
+struct Part<'a> {
+    text: &'a str,
+    finder: memmem::Finder<'a>,
+}
+
+impl<'a> Part<'a> {
+    fn new(text: &'a str) -> Self {
+        Part { text, finder: memmem::Finder::new(text) }
     }
-    let finder = memmem::Finder::new(part);
-    let (mut found, mut from) = (Vec::new(), 0);
-    while let Some(at) = text.get(from..).and_then(|rest| finder.find(rest.as_bytes())) {
-        let start = from + at;
-        let end = start + part.len();
-        let begins = start == 0 || text.as_bytes()[start - 1] == b'\n';
-        let ends = part.ends_with('\n') || end == text.len();
-        if !is_lines || begins && ends {
-            found.push(start);
-            // Two are enough to know that there are several.
-            if found.len() > 1 {
-                break;
-            }
+
+    /// Returns where it stands in a text, overlapping places counted; of lines only where lines begin and end.
+    fn places(&self, text: &str, is_lines: bool) -> Vec<usize> {
+        let part = self.text;
+        if part.is_empty() {
+            return Vec::new();
         }
-        from = start + text[start..].chars().next().map_or(1, char::len_utf8);
+        let (mut found, mut from) = (Vec::new(), 0);
+        while let Some(at) = text.get(from..).and_then(|rest| self.finder.find(rest.as_bytes())) {
+            let start = from + at;
+            let end = start + part.len();
+            let begins = start == 0 || text.as_bytes()[start - 1] == b'\n';
+            let ends = part.ends_with('\n') || end == text.len();
+            if !is_lines || begins && ends {
+                found.push(start);
+                // Two are enough to know that there are several.
+                if found.len() > 1 {
+                    break;
+                }
+            }
+            from = start + text[start..].chars().next().map_or(1, char::len_utf8);
+        }
+        found
     }
-    found
 }
 
 /// Returns the ways in which the last lines of one text are the first ones of another, as ranges of both, where that is
@@ -739,7 +753,7 @@ mod tests {
                 let to = now.len().min(end + context);
                 let old = now[from..to].concat();
                 // A tool that is told no line demands that the text stands once.
-                let is_numbered = is_numbered || places(&now.concat(), &old, true).len() != 1;
+                let is_numbered = is_numbered || Part::new(&old).places(&now.concat(), true).len() != 1;
                 let edit = Edit {
                     old,
                     new: [&now[from..start], &new, &now[end..to]].concat().concat(),
