@@ -103,6 +103,38 @@ pub struct RecordFile {
     pub from_base64: Option<String>,
 }
 
+impl RecordFile {
+    /// Returns what says of a file in UTF-8 only what was done to it.
+    pub fn new(path: String, operation: Operation) -> Self {
+        RecordFile {
+            path,
+            operation,
+            from: None,
+            before_sha256: None,
+            after_sha256: None,
+            encoding: "utf-8".to_owned(),
+            encoding_guessed: false,
+            encoding_before: None,
+            eol: Change { before: None, after: None },
+            bom: Change::default(),
+            final_newline: Change::default(),
+            mode: Change::default(),
+            replacements: None,
+            added: 0,
+            removed: 0,
+            matches: Vec::new(),
+            undo: Vec::new(),
+            no_undo: None,
+            crlf: None,
+            replaced: None,
+            made_folders: 0,
+            link: false,
+            path_base64: None,
+            from_base64: None,
+        }
+    }
+}
+
 /// Lines that end in CRLF.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CrlfLines {

@@ -454,30 +454,10 @@ mod tests {
     #[test]
     fn own_record_names_operation_counts_and_properties() {
         let file = |path: &str, operation, added| RecordFile {
-            path: path.to_owned(),
-            operation,
-            from: None,
-            before_sha256: None,
-            after_sha256: None,
-            encoding: "utf-8".to_owned(),
-            encoding_guessed: false,
-            encoding_before: None,
             eol: Change { before: Some(EolName::Lf), after: Some(EolName::Crlf) },
-            bom: Change::default(),
-            final_newline: Change::default(),
             mode: Change { before: None, after: Some("100644".to_owned()) },
-            replacements: None,
             added,
-            removed: 0,
-            matches: Vec::new(),
-            undo: Vec::new(),
-            no_undo: None,
-            crlf: None,
-            replaced: None,
-            made_folders: 0,
-            link: false,
-            path_base64: None,
-            from_base64: None,
+            ..RecordFile::new(path.to_owned(), operation)
         };
         let undo = crate::report::UndoSplice { offset: 0, old: String::new(), new_length: 3 };
         let files = vec![

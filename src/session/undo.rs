@@ -459,30 +459,12 @@ mod tests {
 
     fn file(path: &str) -> RecordFile {
         RecordFile {
-            path: path.to_owned(),
-            operation: Operation::Create,
-            from: None,
-            before_sha256: None,
             after_sha256: Some("a".to_owned()),
-            encoding: "utf-8".to_owned(),
-            encoding_guessed: false,
-            encoding_before: None,
             eol: Change { before: None, after: Some(EolName::Lf) },
-            bom: Change::default(),
-            final_newline: Change::default(),
             mode: Change { before: None, after: Some("100644".to_owned()) },
-            replacements: None,
             added: 1,
-            removed: 0,
-            matches: Vec::new(),
             undo: vec![UndoSplice { offset: 0, old: String::new(), new_length: 2 }],
-            no_undo: None,
-            crlf: None,
-            replaced: None,
-            made_folders: 0,
-            link: false,
-            path_base64: None,
-            from_base64: None,
+            ..RecordFile::new(path.to_owned(), Operation::Create)
         }
     }
 

@@ -280,30 +280,11 @@ fn lacks_hunks(step: &Step<'_>) -> Option<&'static str> {
 /// A record that says only what the card does.
 fn bare(file: &CardFile) -> RecordFile {
     RecordFile {
-        path: file.path.clone(),
-        operation: file.operation,
-        from: None,
-        before_sha256: None,
-        after_sha256: None,
-        encoding: "utf-8".to_owned(),
-        encoding_guessed: false,
-        encoding_before: None,
         eol: file.eol.unwrap_or(Change { before: None, after: None }),
-        bom: Change::default(),
-        final_newline: Change::default(),
         mode: file.mode.clone().unwrap_or_default(),
-        replacements: None,
         added: file.added.unwrap_or(0),
         removed: file.removed.unwrap_or(0),
-        matches: Vec::new(),
-        undo: Vec::new(),
-        no_undo: None,
-        crlf: None,
-        replaced: None,
-        made_folders: 0,
-        link: false,
-        path_base64: None,
-        from_base64: None,
+        ..RecordFile::new(file.path.clone(), file.operation)
     }
 }
 
