@@ -204,17 +204,9 @@ impl Totals {
 
 /// Returns a card as flat rows, one a file.
 pub fn rows(card: &Card) -> Vec<StatRow> {
-    let source = &card.source;
     let of_call = StatRow {
         schema: StatSchema::V1,
-        log: source.log.clone(),
-        format: source.format.clone(),
-        line: source.line,
-        call_id: source.call_id.clone(),
-        tool: source.tool.clone(),
-        turn: source.turn,
-        time: source.time.clone(),
-        folder: source.folder.clone(),
+        source: card.source.clone(),
         status: card.status,
         path: None,
         operation: None,

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::CardStatus;
 use super::Operation;
 use super::Recorded;
+use super::Source;
 
 /// What one call did to one file; a call that names no file is one row without a path.
 ///
@@ -15,27 +16,9 @@ use super::Recorded;
 pub struct StatRow {
     /// Which schema this is.
     pub schema: StatSchema,
-    /// The log, as it was named, where several are read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub log: Option<String>,
-    /// The log's or patch's format.
-    pub format: String,
-    /// 1-based line of the result, or of the call if there is no result.
-    pub line: usize,
-    /// The innermost id that the log gives.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub call_id: Option<String>,
-    /// The tool as the log names it.
-    pub tool: String,
-    /// The turn, as the log counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub turn: Option<u64>,
-    /// The time, verbatim from the log.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub time: Option<String>,
-    /// The folder that the call ran in, verbatim from the log.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub folder: Option<String>,
+    /// Where the call was read; the keys stand beside the others.
+    #[serde(flatten)]
+    pub source: Source,
     /// What became of the file.
     pub status: CardStatus,
     /// The path as the log writes it; absent of a call that names none.
