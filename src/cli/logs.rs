@@ -1,16 +1,25 @@
-//! Which logs a run of `replay` reads: those that are named, those below folders, those of the newest session.
+//! Which logs a run of `replay` reads (those that are named, those below folders, those of the newest session), and how
+//! one is read whole.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::io;
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::path::PathBuf;
 
+use crate::disk::input::Blocks;
 use crate::disk::input::is_folder;
 use crate::disk::sessions::FoundSession;
 use crate::disk::sessions::files_below;
 use crate::disk::sessions::session_of;
+use crate::report::Card;
+use crate::session::Replay;
+use crate::session::ReplayError;
 use crate::session::ReplayOptions;
+use crate::session::ReplaySummary;
+use crate::session::told::Told;
 
 use super::args::ReplayArgs;
 use super::fail::Fail;
@@ -44,6 +53,32 @@ impl Log {
     pub fn name(&self) -> String {
         if is_stdin(&self.path) { "standard input".to_owned() } else { self.path.display().to_string() }
     }
+}
+
+/// Takes a card, what its log tells of its files beside it, and the folder of its session.
+type Take<'t> = dyn FnMut(Card, Vec<Told>, Option<&str>) + 't;
+
+/// Reads a log to its end: its cards in their order, each with what the log tells of its files beside them, if that was
+/// asked for, and with the folder of its session. `look` sees every block, as it is stored. Returns that folder too.
+pub fn read<R: Read>(
+    blocks: &mut Blocks<R>,
+    mut replay: Replay,
+    look: &mut dyn FnMut(&[u8]),
+    take: &mut Take<'_>,
+) -> io::Result<(Option<String>, Result<ReplaySummary, ReplayError>)> {
+    let mut cards = Vec::new();
+    while !replay.is_over()
+        && let Some(block) = blocks.next_block()?
+    {
+        replay.push_told(block, &mut |card, told| cards.push((card, told)));
+        cards.drain(..).for_each(|(card, told)| take(card, told, replay.folder()));
+        look(block);
+    }
+    replay.settle_told(&mut |card, told| cards.push((card, told)));
+    let folder = replay.folder().map(str::to_owned);
+    cards.drain(..).for_each(|(card, told)| take(card, told, folder.as_deref()));
+    let summary = replay.finish_told(&mut |card, told| take(card, told, folder.as_deref()));
+    Ok((folder, summary))
 }
 
 /// The logs of a run, in the order in which they are drawn.
@@ -85,7 +120,7 @@ impl Logs {
             }
             let (files, unreadable) = files_below(&path);
             logs.list.extend(files.into_iter().map(|path| Log { is_found: true, ..Log::named(path) }));
-            let failed = |(path, error): (PathBuf, std::io::Error)| Fail::io("read", &path, &error);
+            let failed = |(path, error): (PathBuf, io::Error)| Fail::io("read", &path, &error);
             logs.unreadable.extend(unreadable.into_iter().map(failed));
             logs.folders.push(path);
         }

@@ -21,6 +21,7 @@ use super::args::CardOutput;
 use super::args::ReplayArgs;
 use super::exit::Exit;
 use super::fail::Fail;
+use super::logs;
 use super::printer::CardPrinter;
 use super::progress::Progress;
 use super::replay::Task;
@@ -84,10 +85,10 @@ fn read(
 ) -> Result<ReplaySummary, Fail> {
     let failed = |error: io::Error| Fail::io("read", Path::new(&task.name(log)), &error);
     let name = task.logs.are_several().then(|| task.name(log));
-    let mut take = |mut card: Card, told: &[Told], root: Option<&str>| {
+    let mut take = |mut card: Card, told: Vec<Told>, root: Option<&str>| {
         card.source.log.clone_from(&name);
         if task.filter.wants_call(&card) {
-            net.take(&card, told, root);
+            net.take(&card, &told, root);
         } else {
             net.pass_over(&card, root);
         }
@@ -95,19 +96,9 @@ fn read(
     let mut blocks = task.open(log).map_err(failed)?;
     let named = &task.logs.list[log];
     let options = ReplayOptions { format: task.format, is_told: true, ..named.options() };
-    let mut replay = Replay::new(options);
-    let mut cards = Vec::new();
-    while !replay.is_over()
-        && let Some(block) = blocks.next_block().map_err(failed)?
-    {
-        replay.push_told(block, &mut |card, told| cards.push((card, told)));
-        cards.drain(..).for_each(|(card, told)| take(card, &told, replay.folder()));
-        progress(block.len() as u64);
-    }
-    replay.settle_told(&mut |card, told| cards.push((card, told)));
-    let root = replay.folder().map(str::to_owned);
-    cards.drain(..).for_each(|(card, told)| take(card, &told, root.as_deref()));
-    match replay.finish_told(&mut |card, told| take(card, &told, root.as_deref())) {
+    let mut look = |block: &[u8]| progress(block.len() as u64);
+    let (_, summary) = logs::read(&mut blocks, Replay::new(options), &mut look, &mut take).map_err(failed)?;
+    match summary {
         Err(ReplayError::Detect(DetectError::Unknown)) if named.is_found => {
             task.pass_over();
             Ok(ReplaySummary::default())

@@ -29,6 +29,7 @@ use super::environment;
 use super::exit::Exit;
 use super::fail::Fail;
 use super::filter::Filter;
+use super::logs;
 use super::logs::Log;
 use super::logs::Logs;
 use super::ordered;
@@ -177,20 +178,12 @@ struct Told {
 /// Reads a log to its end, or says why not.
 fn read(log: &Log, told: &mut Told, take: &mut dyn FnMut(&Card, Option<&str>)) -> Result<(), String> {
     let mut blocks = Blocks::open(&log.path).map_err(|error| reason(&error))?;
-    let mut replay = Replay::new(log.options());
     let mut first = FirstPrompt::default();
-    let mut cards = Vec::new();
-    while !replay.is_over()
-        && let Some(block) = blocks.next_block().map_err(|error| reason(&error))?
-    {
-        first.push(block);
-        replay.push(block, &mut |card| cards.push(card));
-        cards.drain(..).for_each(|card| take(&card, replay.folder()));
-    }
+    let mut take = |card: Card, _: Vec<_>, folder: Option<&str>| take(&card, folder);
+    let replay = Replay::new(log.options());
+    let read = logs::read(&mut blocks, replay, &mut |block| first.push(block), &mut take);
     told.prompt = first.finish();
-    replay.settle(&mut |card| cards.push(card));
-    told.folder = replay.folder().map(str::to_owned);
-    let summary = replay.finish(&mut |card| cards.push(card));
-    cards.iter().for_each(|card| take(card, told.folder.as_deref()));
+    let (folder, summary) = read.map_err(|error| reason(&error))?;
+    told.folder = folder;
     summary.map(|_| ()).map_err(|error| error.to_string())
 }
