@@ -36,6 +36,9 @@ pub enum CallEvent<'a> {
     Note(String),
 }
 
+/// Takes what a log says, one event after the other.
+pub type Emit<'e> = dyn FnMut(CallEvent<'_>) + 'e;
+
 /// A call as the model made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Begin<'a> {

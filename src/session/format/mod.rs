@@ -344,6 +344,16 @@ fn lenient<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }
 
+/// Returns an optional string; nothing of any other shape.
+fn text(raw: Option<&RawValue>) -> Option<String> {
+    lenient(raw)
+}
+
+/// Tells whether an optional field is true; of any other shape it is not.
+fn flag(raw: Option<&RawValue>) -> bool {
+    lenient(raw) == Some(true)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

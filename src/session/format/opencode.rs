@@ -39,6 +39,7 @@ use crate::session::event::Request;
 use super::LineCounter;
 use super::Text;
 use super::lenient;
+use super::text;
 
 /// The name under which a call is stored that was none of a tool's.
 const INVALID: &str = "invalid";
@@ -418,10 +419,6 @@ fn content_of(file: &Logged<'_>, diff: Option<String>) -> Option<ChangeContent> 
         (Some(before), Some(after), _) => Some(ChangeContent::Texts { before: Before::Text(before), after }),
         (_, _, diff) => diff.map(ChangeContent::Unified),
     }
-}
-
-fn text(raw: Option<&RawValue>) -> Option<String> {
-    lenient::<Text<'_>>(raw).map(|text| text.0.into_owned())
 }
 
 /// Tells whether the lines of a unified diff stand in the texts where its headers say.

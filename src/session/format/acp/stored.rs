@@ -39,6 +39,7 @@ use crate::session::event::Begin;
 use crate::session::event::CallEvent;
 use crate::session::event::CallResult;
 use crate::session::event::ChangeContent;
+use crate::session::event::Emit;
 use crate::session::event::FileChange;
 use crate::session::event::Fragment;
 use crate::session::event::Place;
@@ -317,8 +318,6 @@ pub struct Acp {
     turn: Option<u64>,
     unknown_events: usize,
 }
-
-type Emit<'e> = dyn FnMut(CallEvent<'_>) + 'e;
 
 impl Acp {
     /// Returns how many lines and updates were of a kind that is not known.

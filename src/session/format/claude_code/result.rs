@@ -24,7 +24,9 @@ use crate::session::event::ChangeContent;
 use crate::session::event::FileChange;
 use crate::session::event::LoggedHunk;
 
+use super::super::flag;
 use super::super::lenient;
+use super::super::text;
 
 /// What a result says of files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -142,14 +144,6 @@ struct ShellFile<'a> {
     created: Option<&'a RawValue>,
     #[serde(borrow)]
     deleted: Option<&'a RawValue>,
-}
-
-fn text(raw: Option<&RawValue>) -> Option<String> {
-    lenient(raw)
-}
-
-fn flag(raw: Option<&RawValue>) -> bool {
-    lenient(raw) == Some(true)
 }
 
 /// Returns the hunks if there are any and every one is whole: half of an edit would be a wrong picture of it.

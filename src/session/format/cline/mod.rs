@@ -39,6 +39,7 @@ use crate::session::event::Request;
 
 use super::Text;
 use super::lenient;
+use super::text;
 
 /// How many calls of a message are looked for in the answer to it.
 const OPEN_CALLS_CAP: usize = 128;
@@ -341,10 +342,6 @@ impl Cline {
         let result = answer::told(result, open, answer.is_error, &answer.text);
         emit(CallEvent::Result(Box::new(result)));
     }
-}
-
-fn text(raw: Option<&RawValue>) -> Option<String> {
-    lenient::<Text<'_>>(raw).map(|text| text.0.into_owned())
 }
 
 /// Returns the blocks of a content; of a text, one.

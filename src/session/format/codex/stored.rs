@@ -31,6 +31,7 @@ use crate::session::event::Begin;
 use crate::session::event::CallEvent;
 use crate::session::event::CallResult;
 use crate::session::event::ChangeContent;
+use crate::session::event::Emit;
 use crate::session::event::FileChange;
 use crate::session::event::Place;
 use crate::session::event::Request;
@@ -249,8 +250,6 @@ pub struct Codex {
     inherited_calls: usize,
     has_unsure_note: bool,
 }
-
-type Emit<'e> = dyn FnMut(CallEvent<'_>) + 'e;
 
 impl Codex {
     /// Returns how many lines, items and events were of a type that is not known.

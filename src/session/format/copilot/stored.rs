@@ -16,6 +16,7 @@ use crate::session::event::Begin;
 use crate::session::event::CallEvent;
 use crate::session::event::CallResult;
 use crate::session::event::ChangeContent;
+use crate::session::event::Emit;
 use crate::session::event::FileChange;
 use crate::session::event::Place;
 use crate::session::event::Request;
@@ -157,8 +158,6 @@ struct Named<'a> {
     #[serde(borrow, alias = "file_path", alias = "filePath")]
     path: Option<Text<'a>>,
 }
-
-type Emit<'e> = dyn FnMut(CallEvent<'_>) + 'e;
 
 impl Copilot {
     /// Returns how many events were of a type that is not known.

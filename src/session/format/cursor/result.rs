@@ -13,6 +13,7 @@ use crate::session::event::FileChange;
 
 use super::super::Text;
 use super::super::lenient;
+use super::super::text;
 use super::located;
 
 /// What the end of a call tells.
@@ -134,10 +135,6 @@ fn is_all_of(diff: &str, after: &str) -> bool {
     is_empty_before
         && removed <= 1
         && after.strip_prefix(added.as_str()).is_some_and(|rest| rest.is_empty() || rest == "\n")
-}
-
-fn text(raw: Option<&RawValue>) -> Option<String> {
-    lenient::<Text<'_>>(raw).map(|text| text.0.into_owned())
 }
 
 #[cfg(test)]

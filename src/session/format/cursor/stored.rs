@@ -11,6 +11,7 @@ use crate::report::CardStatus;
 use crate::session::event::Begin;
 use crate::session::event::CallEvent;
 use crate::session::event::CallResult;
+use crate::session::event::Emit;
 use crate::session::event::Place;
 
 use super::super::Text;
@@ -69,8 +70,6 @@ struct Block<'a> {
     content: Option<&'a RawValue>,
     is_error: Option<bool>,
 }
-
-type Emit<'e> = dyn FnMut(CallEvent<'_>) + 'e;
 
 impl Cursor {
     /// Returns how many lines were of a type that is not known.

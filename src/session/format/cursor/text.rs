@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::session::event::Begin;
 use crate::session::event::CallEvent;
+use crate::session::event::Emit;
 use crate::session::event::Place;
 
 use super::super::json_into;
@@ -62,8 +63,6 @@ struct OpenCall {
     arguments: Vec<(&'static str, String)>,
     held_bytes: usize,
 }
-
-type Emit<'e> = dyn FnMut(CallEvent<'_>) + 'e;
 
 impl TextTranscript {
     /// Reads one line.

@@ -17,8 +17,9 @@ use crate::session::event::Before;
 use crate::session::event::ChangeContent;
 use crate::session::event::FileChange;
 
-use super::super::Text;
+use super::super::flag;
 use super::super::lenient;
+use super::super::text;
 
 /// What a tool changed, and what a reader should know of it.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -120,14 +121,6 @@ impl Display<'_> {
 fn has_old_lines(diff: &str) -> bool {
     let hunks = diff.lines().skip_while(|line| !line.starts_with("@@ "));
     hunks.into_iter().any(|line| line.starts_with([' ', '-']))
-}
-
-fn text(raw: Option<&RawValue>) -> Option<String> {
-    lenient::<Text<'_>>(raw).map(|text| text.0.into_owned())
-}
-
-fn flag(raw: Option<&RawValue>) -> bool {
-    lenient(raw).unwrap_or(false)
 }
 
 #[cfg(test)]

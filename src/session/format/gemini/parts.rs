@@ -19,10 +19,23 @@ use crate::session::event::Request;
 
 use super::super::Text;
 use super::super::lenient;
+use super::super::text;
 use super::display;
 
 /// How many calls without an id may wait for their answer.
 const UNNAMED_CAP: usize = 1024;
+
+/// What the arguments of the tools that edit have in common.
+#[derive(Deserialize)]
+struct Args<'a> {
+    #[serde(borrow, alias = "path")]
+    file_path: Option<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+struct ErrorBody {
+    message: Option<String>,
+}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -155,4 +168,14 @@ fn answer_of(raw: Option<&RawValue>) -> Answer {
             Answer { said: said(output), status }
         }
     }
+}
+
+/// Returns the path that a call's arguments name.
+pub(super) fn path_of(arguments: &str) -> Option<String> {
+    serde_json::from_str::<Args<'_>>(arguments).ok()?.file_path.map(|path| path.0.into_owned())
+}
+
+/// Returns what an error says: it is a text, or has one.
+pub(super) fn error_of(error: Option<&RawValue>) -> Option<String> {
+    text(error).or_else(|| lenient::<ErrorBody>(error)?.message)
 }

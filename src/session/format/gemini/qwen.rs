@@ -18,6 +18,7 @@ use serde_json::value::RawValue;
 use crate::report::CardStatus;
 use crate::session::event::CallEvent;
 use crate::session::event::CallResult;
+use crate::session::event::Emit;
 use crate::session::event::Place;
 use crate::session::event::Request;
 
@@ -28,6 +29,8 @@ use super::super::verbatim;
 use super::display;
 use super::parts::Parts;
 use super::parts::answer_of_parts;
+use super::parts::error_of;
+use super::parts::path_of;
 
 /// A line up to this length is read whatever it is.
 const SHORT_LINE_BYTES: usize = 4096;
@@ -99,20 +102,6 @@ struct Named<'a> {
     id: Option<Text<'a>>,
 }
 
-/// What the arguments of the tools that edit have in common.
-#[derive(Deserialize)]
-struct Args<'a> {
-    #[serde(borrow, alias = "path")]
-    file_path: Option<Text<'a>>,
-}
-
-#[derive(Deserialize)]
-struct ErrorBody {
-    message: Option<String>,
-}
-
-type Emit<'e> = dyn FnMut(CallEvent<'_>) + 'e;
-
 impl Qwen {
     /// Returns how many records were of a type that is not known.
     pub fn unknown_events(&self) -> usize {
@@ -181,10 +170,9 @@ impl Qwen {
         } else {
             display::Changed::default()
         };
-        let error = || lenient(result.error).or_else(|| lenient::<ErrorBody>(result.error)?.message);
         emit(CallEvent::Result(Box::new(CallResult {
             operation: display::operation_of(answer.said.as_deref()),
-            message: answer.said.or_else(error),
+            message: answer.said.or_else(|| error_of(result.error)),
             changes: changed.change.into_iter().collect(),
             notes: changed.notes,
             ..CallResult::new(call_id.0.into_owned(), place, status)
@@ -196,10 +184,10 @@ impl Qwen {
 fn remember(paths: &mut BTreeMap<String, String>, event: &CallEvent<'_>) {
     if let CallEvent::Begin(begin) = event
         && let Request::Arguments(arguments) = &begin.request
-        && let Ok(Args { file_path: Some(path) }) = serde_json::from_str(arguments)
+        && let Some(path) = path_of(arguments)
         && paths.len() < OPEN_PATHS_CAP
     {
-        paths.insert(begin.call_id.to_string(), path.to_string());
+        paths.insert(begin.call_id.to_string(), path);
     }
 }
 

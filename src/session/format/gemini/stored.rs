@@ -23,6 +23,7 @@ use crate::session::event::Begin;
 use crate::session::event::CallEvent;
 use crate::session::event::CallKey;
 use crate::session::event::CallResult;
+use crate::session::event::Emit;
 use crate::session::event::LiveBegin;
 use crate::session::event::LiveBody;
 use crate::session::event::LiveEvent;
@@ -40,6 +41,8 @@ use super::super::verbatim;
 use super::display;
 use super::parts::Parts;
 use super::parts::answer_of_parts;
+use super::parts::error_of;
+use super::parts::path_of;
 
 /// How many messages are remembered, to tell what a rewind takes out.
 const MESSAGES_CAP: usize = 1 << 14;
@@ -136,20 +139,6 @@ struct Call<'a> {
     #[serde(borrow)]
     result_display: Option<&'a RawValue>,
 }
-
-/// What the arguments of the tools that edit have in common.
-#[derive(Deserialize)]
-struct Args<'a> {
-    #[serde(borrow, alias = "path")]
-    file_path: Option<Text<'a>>,
-}
-
-#[derive(Deserialize)]
-struct ErrorBody {
-    message: Option<String>,
-}
-
-type Emit<'e> = dyn FnMut(CallEvent<'_>) + 'e;
 
 impl Gemini {
     /// Returns how many records were of a kind that is not known.
@@ -285,10 +274,7 @@ impl Gemini {
                     Some("cancelled") => CardStatus::Rejected,
                     _ => CardStatus::Unknown,
                 };
-                let error = row.error.and_then(|error| {
-                    lenient(Some(error)).or_else(|| lenient::<ErrorBody>(Some(error))?.message)
-                });
-                let message = error.or_else(|| lenient(row.output));
+                let message = error_of(row.error).or_else(|| lenient(row.output));
                 let operation = display::operation_of(message.as_deref());
                 let result = CallResult::new(call_id.0.into_owned(), place, status);
                 emit(CallEvent::Result(Box::new(CallResult { message, operation, ..result })));
@@ -328,7 +314,7 @@ fn one_call(
         place: place.clone(),
     }));
     let answer = answer_of_parts(call.result);
-    let path = lenient::<Args<'_>>(call.args).and_then(|args| args.file_path);
+    let path = call.args.and_then(|arguments| path_of(arguments.get()));
     let changed = display::changed(call.result_display, path.as_deref(), answer.said.as_deref());
     let status = match call.status.as_deref() {
         Some("success") => CardStatus::Applied,

@@ -26,8 +26,8 @@ use crate::session::event::FileChange;
 use crate::session::event::Place;
 use crate::session::event::Request;
 
-use super::Text;
 use super::lenient;
+use super::text;
 
 /// How many calls are remembered while they wait for their results.
 const OPEN_CALLS_CAP: usize = 1024;
@@ -242,10 +242,6 @@ impl OpenHands {
         }
         emit(CallEvent::Result(Box::new(result)));
     }
-}
-
-fn text(raw: Option<&RawValue>) -> Option<String> {
-    lenient::<Text<'_>>(raw).map(|text| text.0.into_owned())
 }
 
 /// Tells whether a log of this format may have such an event, or record.

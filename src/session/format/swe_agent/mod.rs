@@ -33,8 +33,8 @@ use crate::session::event::LoggedHunk;
 use crate::session::event::Place;
 use crate::session::event::Request;
 
-use super::Text;
 use super::lenient;
+use super::text;
 use command::Command;
 use window::Window;
 
@@ -308,10 +308,6 @@ impl SweAgent {
             ..CallResult::new(call_id, self.place.clone(), status)
         })));
     }
-}
-
-fn text(raw: Option<&RawValue>) -> Option<String> {
-    lenient::<Text<'_>>(raw).map(|text| text.0.into_owned())
 }
 
 /// Returns the state of a step, which early versions store as JSON in a string.
