@@ -6,6 +6,7 @@
 //! not indented (Markdown, TOML, INI) are read for their headings. A wrong guess shows a line of the file that stands
 //! above the change, never anything else, and every search is bounded by a count of lines and bytes.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use memchr::memchr;
@@ -211,12 +212,23 @@ pub(super) struct Sections<'a> {
     manner: Manner,
     lines_left: usize,
     headings: Headings,
+    /// The last way up by the indentation that it began to look below.
+    ways: HashMap<usize, Way>,
+}
+
+/// A way up that was gone.
+#[derive(Debug)]
+struct Way {
+    at: usize,
+    lines: usize,
+    found: Option<Range<usize>>,
 }
 
 impl<'a> Sections<'a> {
     pub(super) fn new(path: &str, text: &'a [u8]) -> Self {
         let headings = Headings::default();
-        Sections { text, manner: Manner::of(path), lines_left: LIMIT_FILE_LINES, headings }
+        let (manner, lines_left) = (Manner::of(path), LIMIT_FILE_LINES);
+        Sections { text, manner, lines_left, headings, ways: HashMap::new() }
     }
 
     /// Returns what holds the change of the lines at `old`, in whose place come `new`; `None` if nothing does, or if
@@ -246,14 +258,22 @@ impl<'a> Sections<'a> {
     }
 
     /// Looks up from a line for what holds it.
+    ///
+    /// A way that meets one that was gone before has that one's end: many changes of one text cost one way up.
     fn opener(&mut self, at: usize, changed: &[u8]) -> Option<Range<usize>> {
-        let floor = at.saturating_sub(LIMIT_BYTES);
         let mut search = Search::new(Line::of(changed), self.manner);
-        let mut end = at;
-        let mut opener = None;
-        for _ in 0..LIMIT_LINES.min(self.lines_left) {
-            // Nothing is indented less than the margin.
-            if end == 0 || search.limit == 0 {
+        let begun = search.limit;
+        let floor = at.saturating_sub(LIMIT_BYTES);
+        let most = LIMIT_LINES.min(self.lines_left);
+        let (mut end, mut lines, mut found) = (at, 0, None);
+        // Nothing is indented less than the margin.
+        while lines < most && end > 0 && search.limit > 0 {
+            if let Some(known) = self.ways.get(&search.limit).filter(|way| way.at == end && search.is_new())
+                && found.is_none()
+                && (known.found.is_none() || known.lines <= most - lines)
+            {
+                lines += known.lines.min(most - lines);
+                found = known.found.clone().filter(|line| floor == 0 || line.start > floor);
                 break;
             }
             let start = match memrchr(b'\n', &self.text[floor..end - 1]) {
@@ -261,16 +281,21 @@ impl<'a> Sections<'a> {
                 None if floor == 0 => 0,
                 None => break,
             };
-            self.lines_left -= 1;
+            lines += 1;
             match search.look_at(Line::of(&self.text[start..end])) {
                 Found::Nothing => {}
-                Found::Opener if opener.is_some() => {}
-                Found::Opener => opener = Some(start..end),
-                Found::Section => return Some(start..end),
+                Found::Opener if found.is_some() => {}
+                Found::Opener => found = Some(start..end),
+                Found::Section => {
+                    found = Some(start..end);
+                    break;
+                }
             }
             end = start;
         }
-        opener
+        self.lines_left -= lines;
+        self.ways.insert(begun, Way { at, lines, found: found.clone() });
+        found
     }
 }
 
@@ -351,6 +376,11 @@ impl Search {
     fn new(changed: Line<'_>, manner: Manner) -> Self {
         let limit = changed.indent + usize::from(changed.belongs_to_equal(manner));
         Search { manner, limit, block: None }
+    }
+
+    /// Tells whether nothing counts but the indentation, as at the beginning.
+    fn is_new(&self) -> bool {
+        self.block.is_none()
     }
 
     /// Takes in the next line above.
@@ -1025,6 +1055,25 @@ text <5
             let at = borders[at.index(borders.len())];
             if let Some(found) = Sections::new(path, text.as_bytes()).of(at..at, b"   x\n") {
                 proptest::prop_assert!(text[..at].lines().any(|line| heading::shown(line.as_bytes()).as_ref() == Some(&found)), "{found:?}");
+            }
+        }
+
+        #[test]
+        fn a_way_that_meets_another_ends_as_if_it_had_not(
+            lines in proptest::collection::vec(proptest::sample::select(vec![
+                "fn a() {\n", "    let x = 1;\n", "}\n", "{\n", "  b {\n", "    fn c()\n", "    {\n", "        y;\n", "\n", "x:\n",
+                "    if z {\n", "# r\n", "  })\n",
+            ]), 1..60),
+            path in proptest::sample::select(vec!["a.rs", "a.toml", "a.json", "a.css", "a"]),
+        ) {
+            let text = lines.concat();
+            let mut together = Sections::new(path, text.as_bytes());
+            let mut at = 0;
+            for line in &lines {
+                let old = at..at + line.len();
+                let alone = Sections::new(path, text.as_bytes()).of(old.clone(), b"");
+                proptest::prop_assert_eq!(together.of(old.clone(), b""), alone);
+                at = old.end;
             }
         }
     }
