@@ -45,11 +45,9 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     // One card an edit: each stands for itself, and a long patch is read file by file.
     for edit in &parsed.patch.edits {
         let line = edit.line_number;
-        let (files, _) = requested::of_patch(&crate::patch::Patch { edits: vec![edit.clone()] });
-        let title = files
-            .first()
-            .map(|file| format!("{} {}", operation_word(file.operation), file.path))
-            .unwrap_or_default();
+        let diffs = request::stated_diffs(edit);
+        let file = requested::file_of(edit, &diffs);
+        let title = format!("{} {}", operation_word(file.operation), file.path);
         printer.card(Card {
             schema: CardSchema::V1,
             card: CardKind::Diff,
@@ -61,8 +59,8 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
                 tool: "apply_patch".to_owned(),
                 ..Source::default()
             },
-            files,
-            diffs: request::stated_diffs(edit),
+            files: vec![file],
+            diffs,
             requested: Vec::new(),
             message: request::binary(edit),
             error: None,

@@ -423,9 +423,8 @@ fn walk<'a>(diff: &'a FileDiff, mut take: impl FnMut(SignedLine<'a>)) {
     }
     let old = split(diff.old_text.as_deref().unwrap_or_default(), diff.old_lines);
     let new = split(&diff.new_text, diff.new_lines);
-    let bytes = |lines: &[&'a str]| lines.iter().map(|line| line.as_bytes()).collect::<Vec<_>>();
     let mut context_start = 0;
-    for (old_range, new_range) in diff_line_lists(&bytes(&old), &bytes(&new)) {
+    for (old_range, new_range) in diff_line_lists(&old, &new) {
         let context = &old[context_start..old_range.start];
         context.iter().for_each(|text| take(numbers.line(Sign::Context, text)));
         context_start = old_range.end;
@@ -478,10 +477,22 @@ fn recorded(line: &str) -> Option<(Sign, &str)> {
 fn split(text: &str, lines: Option<usize>) -> Vec<&str> {
     match lines {
         Some(0) => Vec::new(),
-        Some(_) => text.split('\n').collect(),
+        Some(_) => lines_of(text),
         None if text.is_empty() => Vec::new(),
-        None => text.strip_suffix('\n').unwrap_or(text).split('\n').collect(),
+        None => lines_of(text.strip_suffix('\n').unwrap_or(text)),
     }
+}
+
+/// Splits at newlines, as `split` does, with a search that is made for it.
+fn lines_of(text: &str) -> Vec<&str> {
+    let mut lines = Vec::with_capacity(text.len() / 32 + 1);
+    let mut start = 0;
+    for newline in memchr_iter(b'\n', text.as_bytes()) {
+        lines.push(&text[start..newline]);
+        start = newline + 1;
+    }
+    lines.push(&text[start..]);
+    lines
 }
 
 #[cfg(test)]

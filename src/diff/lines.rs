@@ -47,6 +47,8 @@ const SLIDE_LINES: usize = 128;
 const HISTOGRAM_PLACES: usize = 63;
 /// Lists of at most this many lines are compared by both algorithms.
 const LIST_LINES: usize = 4096;
+/// Changes of more pairs of lines than this are searched even if they might be a single one.
+const ONLY_PAIRS: usize = 64;
 /// Below this estimate a histogram search is not worth a closer one.
 const CHEAP_WORK: u64 = 1 << 22;
 /// How many line visits the histogram searches of one comparison may need, by estimate: about a second. Beyond it
@@ -107,20 +109,28 @@ pub fn diff_lines(old: &[u8], new: &[u8]) -> LineDiff {
 ///
 /// This compares hunks, which are small: a line that is frequent in the file may be rare in the hunk, and histogram
 /// then holds on to it at any cost. So if Myers needs less than two thirds of the lines, it is taken.
-pub(crate) fn diff_line_lists(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
+pub(crate) fn diff_line_lists(old: &[&str], new: &[&str]) -> Vec<(Range<usize>, Range<usize>)> {
     if old.is_empty() || new.is_empty() {
         let is_equal = old.len() == new.len();
         return if is_equal { Vec::new() } else { vec![(0..old.len(), 0..new.len())] };
     }
+    match only_change(old, new) {
+        Some(only) => only.into_iter().collect(),
+        None => searched_lists(old, new),
+    }
+}
+
+fn searched_lists(old: &[&str], new: &[&str]) -> Vec<(Range<usize>, Range<usize>)> {
     let mut input = InternedInput::default();
     input.reserve(engine_index(old.len()), engine_index(new.len()));
-    input.update_before(old.iter().copied());
-    input.update_after(new.iter().copied());
+    input.update_before(old.iter().map(|line| line.as_bytes()));
+    input.update_after(new.iter().map(|line| line.as_bytes()));
     let mut work = HISTOGRAM_WORK;
     let Some(mut hunks) = search(&input, &mut work) else { return vec![(0..old.len(), 0..new.len())] };
-    if old.len().max(new.len()) <= LIST_LINES {
+    let is_longer = |least: usize, hunks: &[Hunk]| 3 * least < 2 * changed_lines(hunks);
+    if old.len().max(new.len()) <= LIST_LINES && is_longer(least_changed_lines(&input), &hunks) {
         let shortest = engine(Algorithm::Myers, &input);
-        if 3 * changed_lines(&shortest) < 2 * changed_lines(&hunks) {
+        if is_longer(changed_lines(&shortest), &hunks) {
             hunks = shortest;
         }
     }
@@ -130,6 +140,38 @@ pub(crate) fn diff_line_lists(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>
 
 fn changed_lines(hunks: &[Hunk]) -> usize {
     hunks.iter().map(|hunk| hunk.before.len() + hunk.after.len()).sum()
+}
+
+/// Returns how many lines change at least: those that one side has more of than the other.
+fn least_changed_lines(input: &InternedInput<&[u8]>) -> usize {
+    let mut surplus = vec![0_i32; input.interner.num_tokens() as usize];
+    input.before.iter().for_each(|token| surplus[token.0 as usize] += 1);
+    input.after.iter().for_each(|token| surplus[token.0 as usize] -= 1);
+    surplus.iter().map(|count| count.unsigned_abs() as usize).sum()
+}
+
+/// Returns the change of two lists that differ in one place, if any search would find just that: most hunks need none.
+///
+/// That is so where what differs has no line in common, and neither side of it can slide over an equal line.
+fn only_change(old: &[&str], new: &[&str]) -> Option<Option<(Range<usize>, Range<usize>)>> {
+    let prefix = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let rest = old[prefix..].iter().rev().zip(new[prefix..].iter().rev());
+    let suffix = rest.take_while(|(old, new)| old == new).count();
+    let (old_range, new_range) = (prefix..old.len() - suffix, prefix..new.len() - suffix);
+    if old_range.is_empty() && new_range.is_empty() {
+        return Some(None);
+    }
+    let slides = |lines: &[&str], range: &Range<usize>| {
+        let slides_up = || range.start > 0 && lines[range.start - 1] == lines[range.end - 1];
+        let slides_down = || range.end < lines.len() && lines[range.end] == lines[range.start];
+        !range.is_empty() && (slides_up() || slides_down())
+    };
+    let has_common = || old[old_range.clone()].iter().any(|line| new[new_range.clone()].contains(line));
+    let is_found = old_range.len() * new_range.len() <= ONLY_PAIRS
+        && !slides(old, &old_range)
+        && !slides(new, &new_range)
+        && !has_common();
+    is_found.then_some(Some((old_range, new_range)))
 }
 
 /// Byte offsets of two lines that stand side by side.
@@ -920,8 +962,8 @@ mod tests {
             old in prop::collection::vec("[ab]", 0..20),
             new in prop::collection::vec("[ab]", 0..20),
         ) {
-            let old_lines: Vec<&[u8]> = old.iter().map(String::as_bytes).collect();
-            let new_lines: Vec<&[u8]> = new.iter().map(String::as_bytes).collect();
+            let old_lines: Vec<&str> = old.iter().map(String::as_str).collect();
+            let new_lines: Vec<&str> = new.iter().map(String::as_str).collect();
             let ranges = diff_line_lists(&old_lines, &new_lines);
             // Every line has two bytes.
             let bytes = |range: Range<usize>| 2 * range.start..2 * range.end;
@@ -931,6 +973,18 @@ mod tests {
             prop_assert_eq!(rebuild(&old, &new, &diff), new.clone());
             let changed = |diff: &LineDiff| diff.changes.iter().map(|change| change.old.len() + change.new.len()).sum::<usize>();
             prop_assert!(changed(&diff) <= changed(&diff_lines(&old, &new)));
+        }
+
+        #[test]
+        fn a_single_change_is_what_a_search_finds(
+            old in prop::collection::vec("[a-f]", 1..8),
+            new in prop::collection::vec("[a-f]", 1..8),
+        ) {
+            let (old, new): (Vec<&str>, Vec<&str>) =
+                (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());
+            if let Some(only) = only_change(&old, &new) {
+                prop_assert_eq!(only.into_iter().collect::<Vec<_>>(), searched_lists(&old, &new));
+            }
         }
 
         #[test]

@@ -1,5 +1,7 @@
 //! The call-time view: what a patch asks for, drawn without any file, as requested and without line numbers.
 
+use std::borrow::Cow;
+
 use crate::report::Change;
 use crate::report::DiffNote;
 use crate::report::EolName;
@@ -125,12 +127,21 @@ pub fn hunk_diff(path: &str, hunk: &Hunk) -> FileDiff {
 }
 
 fn lines_diff(path: &str, hunk: &LineHunk) -> FileDiff {
-    let side = |other: LineKind| {
-        let lines = hunk.lines().filter(|line| line.kind != other);
-        lines.map(|line| String::from_utf8_lossy(line.text)).collect::<Vec<_>>().join("\n")
-    };
-    let signed =
-        |line: super::Line<'_>| format!("{}{}", line.kind.sign(), String::from_utf8_lossy(line.text));
+    let (mut old, mut new) = (Side::default(), Side::default());
+    let mut signed = Vec::with_capacity(hunk.lines().len());
+    for line in hunk.lines() {
+        let text = decoded(line.text);
+        if line.kind != LineKind::Insert {
+            old.push(&text);
+        }
+        if line.kind != LineKind::Delete {
+            new.push(&text);
+        }
+        let mut with_sign = String::with_capacity(text.len() + 1);
+        with_sign.push(line.kind.sign());
+        with_sign.push_str(&text);
+        signed.push(with_sign);
+    }
     let ends = |other: LineKind| hunk.lines().any(|line| line.kind != other && line.has_no_newline);
     let (old_no_newline, new_no_newline) = (ends(LineKind::Insert), ends(LineKind::Delete));
     let mut notes = Vec::new();
@@ -142,15 +153,37 @@ fn lines_diff(path: &str, hunk: &LineHunk) -> FileDiff {
     }
     FileDiff {
         path: path.to_owned(),
-        old_text: Some(side(LineKind::Insert)),
-        new_text: side(LineKind::Delete),
-        lines: Some(hunk.lines().map(signed).collect()),
+        old_text: Some(old.text),
+        new_text: new.text,
+        lines: Some(signed),
         old_no_newline,
         new_no_newline,
         notes,
         section: hunk.section.as_ref().or(hunk.anchors.last()).and_then(|line| heading::shown(line)),
         ..FileDiff::default()
     }
+}
+
+/// The lines of one side, joined by newlines.
+#[derive(Default)]
+struct Side {
+    text: String,
+    has_lines: bool,
+}
+
+impl Side {
+    fn push(&mut self, line: &str) {
+        if std::mem::replace(&mut self.has_lines, true) {
+            self.text.push('\n');
+        }
+        self.text.push_str(line);
+    }
+}
+
+/// Returns bytes as text; what is not UTF-8 is replaced.
+fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    // A line is short and mostly ASCII: checking it is quicker than looking for what to replace.
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// Returns the line endings of the lines that an edit removes and of those that it adds, if its patch tells that they

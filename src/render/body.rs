@@ -1,7 +1,6 @@
 //! The hunks of one file as rows: numbers, signs, emphasised words, gaps. The same for a card and for an outcome.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 use std::ops::Range;
 
 use super::escape::Cell;
@@ -15,6 +14,7 @@ use super::links::Linker;
 use super::moved::moved_words;
 use super::row::Prose;
 use super::row::Row;
+use super::row::Rows;
 use super::row::push_cut;
 use super::row::push_wrapped;
 use super::row::wrap;
@@ -71,55 +71,69 @@ pub(super) enum Numbers {
     Narrow,
 }
 
-/// Returns the rows of all hunks of one file, and last ones for what can't be seen in them.
-///
-/// `paths` are those of all files of the card, for blocks that were moved between them; this one is at `own`.
+/// Which file of a card it is.
+#[derive(Clone, Copy)]
+pub(super) struct Which<'a> {
+    /// The paths of all files of the card, for blocks that were moved between them; none if there are no such.
+    pub(super) paths: &'a [&'a str],
+    /// Where this one is among them.
+    pub(super) own: usize,
+    pub(super) linker: Linker<'a>,
+}
+
+/// Draws the rows of all hunks of one file, and last ones for what can't be seen in them.
 pub(super) fn rows(
     file: &FileLines<'_>,
-    (paths, own): (&[&str], usize),
+    Which { paths, own, linker }: Which<'_>,
     tint: Tint,
-    linker: Linker<'_>,
     style: &Style,
-) -> Vec<Row> {
+    rows: &mut dyn Rows,
+) {
     let link = paths.get(own).filter(|_| tint == Tint::Changed && linker.tells_lines());
     let frame = Frame { link: link.map(|path| (linker, *path)), ..frame(file, tint, style) };
-    let mut rows = Vec::new();
     let mut hidden = Hidden::default();
     for hunk in &file.hunks {
-        rows.extend(gap_row(hunk.gap, style));
-        rows.extend(hunk.section.map(|section| section_row(section, style)));
+        rows.append(gap_row(hunk.gap, style));
+        if let Some(section) = hunk.section {
+            rows.push(section_row(section, style));
+        }
         let limit = style.max_lines.filter(|_| file.is_whole()).unwrap_or(usize::MAX);
         // A count in place of one line would save nothing.
         let limit = if hunk.lines.len() <= limit.saturating_add(1) { hunk.lines.len() } else { limit };
         let lines = &hunk.lines[..limit];
         if side_by_side::fits(style) {
-            rows.extend(side_by_side::rows(lines, &frame, (paths, own), &mut hidden));
+            side_by_side::rows(lines, &frame, (paths, own), &mut hidden, rows);
         } else {
             for line in lines {
-                rows.extend(moved_row(line, (paths, own), style));
-                line_rows(line, &frame, &mut hidden, &mut rows);
+                moved_row(line, (paths, own), style, rows);
+                line_rows(line, &frame, &mut hidden, rows);
             }
         }
         if limit < hunk.lines.len() {
             let more = format!("{} {} more lines", style.glyphs().ellipsis, hunk.lines.len() - limit);
-            rows.extend(dim(&more, style));
+            rows.append(dim(&more, style));
         }
     }
-    if tint == Tint::Changed {
-        rows.extend(file.blank_remark().iter().flat_map(|remark| dim(remark, style)));
+    let blanks = if tint == Tint::Changed { file.blank_remark() } else { None };
+    for remark in blanks.iter().chain(&file.no_syntax) {
+        rows.append(dim(remark, style));
     }
-    rows.extend(file.no_syntax.iter().flat_map(|remark| dim(remark, style)));
     if let Some(words) = hidden.words() {
         let prose = Prose::new().with("  ! ", Role::Caution).with(words, Role::Caution);
-        rows.extend(wrap(&prose, 4, style));
+        rows.append(wrap(&prose, 4, style));
     }
-    rows
 }
 
 /// Says above the first line of a moved block where its other end is.
-pub(super) fn moved_row(line: &LineView<'_>, (paths, own): (&[&str], usize), style: &Style) -> Vec<Row> {
-    let Some(moved) = &line.moved else { return Vec::new() };
-    dim(&moved_words(moved, line.kind, paths, own), style)
+pub(super) fn moved_row(
+    line: &LineView<'_>,
+    (paths, own): (&[&str], usize),
+    style: &Style,
+    rows: &mut dyn Rows,
+) {
+    if let Some(moved) = &line.moved {
+        rows.append(dim(&moved_words(moved, line.kind, paths, own), style));
+    }
 }
 
 fn frame<'a>(file: &FileLines<'_>, tint: Tint, style: &'a Style) -> Frame<'a> {
@@ -187,8 +201,8 @@ fn border_before(text: &str, at: usize) -> usize {
 }
 
 /// Adds the rows of one line: one, or as many as it needs where everything is drawn.
-pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hidden, rows: &mut Vec<Row>) {
-    let (style, text, marks) = (frame.style, line.text, &line.marks);
+pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hidden, rows: &mut dyn Rows) {
+    let (style, text, marks) = (frame.style, line.text, line.marks());
     let (sign, role, word) = match (line.kind, frame.tint) {
         (Sign::Context, _) => (" ", Role::Plain, Role::Plain),
         (Sign::Delete, Tint::Changed) if line.is_moved => ("-", Role::MovedAway, Role::MovedAway),
@@ -198,17 +212,15 @@ pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hid
         (Sign::Delete, Tint::None) => ("-", Role::Plain, Role::Plain),
         (Sign::Insert, Tint::None) => ("+", Role::Plain, Role::Plain),
     };
-    let mut row = Row::new(style).filled(role);
-    let gutter = gutter(line, frame);
+    let mut row = rows.blank(style).filled(role);
     let link = frame
         .link
         .zip(line.new_number)
         .and_then(|((linker, path), number)| linker.target(path, Some(number)));
-    row.reserve(gutter.len() + 2 + text.len().min(style.width));
     if link.is_some() {
         row.set_link(link.as_ref());
     }
-    row.push_glyph(&gutter, style);
+    push_gutter(&mut row, line, frame);
     if link.is_some() {
         row.set_link(None);
     }
@@ -230,7 +242,7 @@ pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hid
         false => role.with(line.token_at(cell.source.start)),
     };
     if style.is_full {
-        return rows.extend(push_wrapped(row, text, ink_of, style));
+        return push_wrapped(row, text, ink_of, style, rows);
     }
     let part = part_in_view(text, marks.focus.as_ref(), style.width);
     let mut all = cells(&text[part.clone()], Place::Line, style.charset());
@@ -262,7 +274,7 @@ pub(super) fn line_rows(line: &LineView<'_>, frame: &Frame<'_>, hidden: &mut Hid
 /// Adds a line of printable ASCII, cut to the room that the row has left.
 fn push_bytes(row: &mut Row, line: &LineView<'_>, (role, word): (Role, Role), style: &Style) {
     let length = line.text.len();
-    let focus = line.marks.focus.as_ref().map(|focus| focus.start..focus.end.max(focus.start));
+    let focus = line.marks().focus.as_ref().map(|focus| focus.start..focus.end.max(focus.start));
     let window = row.window(length, |_| 1, focus, style);
     if window.start > 0 {
         row.push_glyph(style.glyphs().ellipsis, style);
@@ -282,11 +294,12 @@ fn push_bytes(row: &mut Row, line: &LineView<'_>, (role, word): (Role, Role), st
     }
 }
 
-fn gutter(line: &LineView<'_>, frame: &Frame<'_>) -> String {
+/// Adds the numbers of a line and the bar behind them.
+fn push_gutter(row: &mut Row, line: &LineView<'_>, frame: &Frame<'_>) {
     let digits = frame.digits;
     let (old, new) = (Some(line.old_number), Some(line.new_number));
     let numbers = match frame.numbers {
-        Numbers::Narrow => return String::new(),
+        Numbers::Narrow => return,
         Numbers::Unknown => [None, None],
         Numbers::One if line.kind == Sign::Delete => [old, None],
         Numbers::Old => [old, None],
@@ -294,20 +307,14 @@ fn gutter(line: &LineView<'_>, frame: &Frame<'_>) -> String {
         Numbers::Two => [old, new],
     };
     let is_side = matches!(frame.numbers, Numbers::Old | Numbers::New);
-    let mut gutter = String::with_capacity(2 * digits + 8);
-    gutter.push_str(if is_side { " " } else { "  " });
+    row.push_glyph(if is_side { " " } else { "  " }, frame.style);
     for number in numbers.into_iter().flatten() {
-        // Memory takes all text.
-        let _ = match number {
-            Some(number) => write!(gutter, "{number:>digits$} "),
-            None => write!(gutter, "{:digits$} ", ""),
-        };
+        row.push_number(number, digits, frame.style);
     }
     if !is_side {
-        gutter.push_str(frame.style.glyphs().bar);
-        gutter.push(' ');
+        row.push_glyph(frame.style.glyphs().bar, frame.style);
+        row.push_glyph(" ", frame.style);
     }
-    gutter
 }
 
 #[cfg(test)]

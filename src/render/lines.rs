@@ -3,6 +3,7 @@
 use super::escape::Charset;
 use super::escape::Place;
 use super::escape::each_cell;
+use super::marks;
 use super::marks::Blanks;
 use super::marks::Emphasis;
 use super::marks::Marks;
@@ -59,11 +60,12 @@ pub(super) struct LineView<'a> {
     pub(super) old_number: Option<usize>,
     /// 1-based; `None` where there is none, or where it is not known.
     pub(super) new_number: Option<usize>,
-    pub(super) marks: Marks,
+    /// None for nearly all lines of most hunks.
+    marks: Option<Box<Marks>>,
     /// What its parts are, where they are coloured by it.
     pub(super) tokens: Vec<Span>,
     /// Of the first line of a block that was moved: where the other end of it is.
-    pub(super) moved: Option<Moved>,
+    pub(super) moved: Option<Box<Moved>>,
     /// The line belongs to a block that was moved.
     pub(super) is_moved: bool,
     /// Which run of the hunk it stands in: runs of changed lines have context between them.
@@ -73,19 +75,16 @@ pub(super) struct LineView<'a> {
 impl<'a> FileLines<'a> {
     /// Returns the lines of the hunks of one file.
     pub(super) fn of(diffs: &[&'a FileDiff], emphasis: Emphasis) -> Self {
-        let signed: Vec<_> = diffs.iter().map(|diff| signed_lines(diff)).collect();
-        let lines = || signed.iter().flatten();
-        // Where every line of both sides ends in a carriage return, it is the ending and not text.
-        let is_crlf = lines().next().is_some() && lines().all(|line| line.text.ends_with('\r'));
-        let mut hunks: Vec<HunkLines<'a>> = Vec::with_capacity(signed.len());
-        for (hunk, diff) in signed.into_iter().zip(diffs) {
+        let mut hunks: Vec<HunkLines<'a>> = Vec::with_capacity(diffs.len());
+        for diff in diffs {
+            let hunk = signed_lines(diff);
             let marks = marks_of(&hunk, emphasis);
             let mut run = 0;
-            let view = |(line, marks): (SignedLine<'a>, Marks)| {
+            let view = |(line, marks): (SignedLine<'a>, Option<Box<Marks>>)| {
                 run += usize::from(line.kind == Sign::Context);
                 LineView {
                     kind: line.kind,
-                    text: if is_crlf { &line.text[..line.text.len() - 1] } else { line.text },
+                    text: line.text,
                     old_number: line.old_number,
                     new_number: line.new_number,
                     marks,
@@ -99,7 +98,19 @@ impl<'a> FileLines<'a> {
             let gap = hunks.last().map_or(Gap::None, |before| gap(&before.lines, &lines));
             hunks.push(HunkLines { gap, section: diff.section.as_deref(), lines });
         }
-        FileLines { hunks, no_syntax: None }
+        let mut file = FileLines { hunks, no_syntax: None };
+        file.drop_endings();
+        file
+    }
+
+    /// Where every line of both sides ends in a carriage return, it is the ending and not text.
+    fn drop_endings(&mut self) {
+        if self.lines().next().is_none() || self.lines().any(|line| !line.text.ends_with('\r')) {
+            return;
+        }
+        for line in self.hunks.iter_mut().flat_map(|hunk| &mut hunk.lines) {
+            line.text = &line.text[..line.text.len() - 1];
+        }
     }
 
     /// Returns all lines of all hunks.
@@ -131,7 +142,9 @@ impl<'a> FileLines<'a> {
     /// Says how many lines changed in nothing but blanks, if there are any.
     pub(super) fn blank_remark(&self) -> Option<String> {
         let count = |blanks| {
-            self.lines().filter(|line| line.kind == Sign::Insert && line.marks.blanks == Some(blanks)).count()
+            self.lines()
+                .filter(|line| line.kind == Sign::Insert && line.marks().blanks == Some(blanks))
+                .count()
         };
         let words = |count: usize, what: &str| {
             (count > 0).then(|| format!("{count} line{} {what}", if count == 1 { "" } else { "s" }))
@@ -145,6 +158,11 @@ impl<'a> FileLines<'a> {
 }
 
 impl LineView<'_> {
+    /// Returns what stands out in the line.
+    pub(super) fn marks(&self) -> &Marks {
+        self.marks.as_deref().unwrap_or(&marks::NONE)
+    }
+
     /// Returns what the text at an offset is.
     #[cfg(feature = "cli")]
     pub(super) fn token_at(&self, at: usize) -> Option<Token> {
@@ -158,7 +176,7 @@ impl LineView<'_> {
     pub(super) fn each_piece(&self, mut take: impl FnMut(&str, bool, Option<Token>)) {
         let mut start = 0;
         let mut tokens = self.tokens.iter().peekable();
-        let words = self.marks.words.iter().cloned().map(|word| (word, true));
+        let words = self.marks().words.iter().cloned().map(|word| (word, true));
         for (word, differs) in words.chain([(self.text.len()..self.text.len(), false)]) {
             while start < word.start {
                 while tokens.next_if(|span| span.range.end <= start).is_some() {}

@@ -27,6 +27,9 @@ pub(super) struct Marks {
     pub(super) blanks: Option<Blanks>,
 }
 
+/// Nothing stands out.
+pub(super) static NONE: Marks = Marks { words: Vec::new(), focus: None, partner: None, blanks: None };
+
 /// Which blanks of a line changed, where nothing else did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Blanks {
@@ -46,8 +49,8 @@ pub(super) enum Emphasis {
 }
 
 /// Compares the lines of each run of deleted and then inserted ones in pairs.
-pub(super) fn marks_of(lines: &[SignedLine<'_>], emphasis: Emphasis) -> Vec<Marks> {
-    let mut marks = vec![Marks::default(); lines.len()];
+pub(super) fn marks_of(lines: &[SignedLine<'_>], emphasis: Emphasis) -> Vec<Option<Box<Marks>>> {
+    let mut marks = vec![None; lines.len()];
     let run = |from: usize, kind: Sign| lines[from..].iter().take_while(|line| line.kind == kind).count();
     let mut at = 0;
     while at < lines.len() {
@@ -56,8 +59,9 @@ pub(super) fn marks_of(lines: &[SignedLine<'_>], emphasis: Emphasis) -> Vec<Mark
         let (old, new) = lines[at..at + deleted + inserted].split_at(deleted);
         for (old_index, new_index) in pairs(old, new) {
             let (old_at, new_at) = (at + old_index, at + deleted + new_index);
-            (marks[old_at], marks[new_at]) = pair_marks(lines[old_at].text, lines[new_at].text, emphasis);
-            (marks[old_at].partner, marks[new_at].partner) = (Some(new_at), Some(old_at));
+            let (old, new) = pair_marks(lines[old_at].text, lines[new_at].text, emphasis);
+            marks[old_at] = Some(Box::new(Marks { partner: Some(new_at), ..old }));
+            marks[new_at] = Some(Box::new(Marks { partner: Some(old_at), ..new }));
         }
         at += (deleted + inserted).max(1);
     }
@@ -160,6 +164,12 @@ fn pair_marks(old: &str, new: &str, emphasis: Emphasis) -> (Marks, Marks) {
 /// Returns which blanks differ, if nothing else does. A carriage return is no blank here: it is an ending.
 fn blanks_of(old: &str, new: &str) -> Option<Blanks> {
     let is_blank = |scalar: &char| *scalar == ' ' || *scalar == '\t';
+    // Nearly all pairs differ in something else first.
+    let at = old.bytes().zip(new.bytes()).take_while(|(left, right)| left == right).count();
+    let is_other = |text: &str| text.as_bytes().get(at).is_some_and(|byte| !matches!(byte, b' ' | b'\t'));
+    if is_other(old) && is_other(new) {
+        return None;
+    }
     let visible = || [old, new].map(|text| text.chars().filter(move |scalar| !is_blank(scalar)));
     let [mut first, mut other] = visible();
     if old == new || first.next().is_none_or(|scalar| other.next() != Some(scalar)) || !first.eq(other) {
@@ -207,9 +217,9 @@ mod tests {
             line(Sign::Insert, "two b"),
         ];
         let marks = marks_of(&lines, Emphasis::Words);
-        let is_paired: Vec<bool> = marks.iter().map(|marks| marks.focus.is_some()).collect();
+        let is_paired: Vec<bool> = marks.iter().map(Option::is_some).collect();
         assert_eq!(is_paired, [true, false, true, false, false]);
-        assert_eq!(marks[0].focus, Some(4..5));
+        assert_eq!(marks[0].as_ref().unwrap().focus, Some(4..5));
     }
 
     #[test]

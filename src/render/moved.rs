@@ -84,19 +84,20 @@ fn mark(files: &mut [FileLines<'_>]) {
         };
         let (from_number, to_number) = (number(from, Sign::Delete), number(to, Sign::Insert));
         files[from.0].hunks[from.1].lines[from.2].moved =
-            Some(Moved { file: to.0, number: to_number, lines });
-        files[to.0].hunks[to.1].lines[to.2].moved = Some(Moved { file: from.0, number: from_number, lines });
+            Some(Box::new(Moved { file: to.0, number: to_number, lines }));
+        files[to.0].hunks[to.1].lines[to.2].moved =
+            Some(Box::new(Moved { file: from.0, number: from_number, lines }));
     }
 }
 
-fn inserted_by_text(files: &[FileLines<'_>]) -> HashMap<String, Vec<At>, FixedState> {
-    let mut places: HashMap<String, Vec<At>, FixedState> = HashMap::default();
+fn inserted_by_text<'a>(files: &[FileLines<'a>]) -> HashMap<&'a str, Vec<At>, FixedState> {
+    let mut places: HashMap<&str, Vec<At>, FixedState> = HashMap::default();
     for (file, lines) in files.iter().enumerate() {
         for (hunk, lines) in lines.hunks.iter().enumerate() {
             for (line, view) in lines.lines.iter().enumerate() {
                 let text = view.text.trim();
                 if view.kind == Sign::Insert && text.contains(char::is_alphanumeric) {
-                    let places = places.entry(text.to_owned()).or_default();
+                    let places = places.entry(text).or_default();
                     if places.len() < LIMIT_PLACES {
                         places.push((file, hunk, line));
                     }
@@ -110,7 +111,7 @@ fn inserted_by_text(files: &[FileLines<'_>]) -> HashMap<String, Vec<At>, FixedSt
 /// Returns the longest block that begins at a deleted line and stands somewhere else too, with its place and length.
 fn longest(
     files: &[FileLines<'_>],
-    inserted: &HashMap<String, Vec<At>, FixedState>,
+    inserted: &HashMap<&str, Vec<At>, FixedState>,
     from: At,
 ) -> Option<(At, usize)> {
     let first = &files[from.0].hunks[from.1].lines[from.2];
@@ -187,7 +188,7 @@ mod tests {
         for (file, lines) in files.iter().enumerate() {
             for (hunk, lines) in lines.hunks.iter().enumerate() {
                 for (line, view) in lines.lines.iter().enumerate() {
-                    blocks.extend(view.moved.clone().map(|moved| ((file, hunk, line), moved)));
+                    blocks.extend(view.moved.clone().map(|moved| ((file, hunk, line), *moved)));
                 }
             }
         }

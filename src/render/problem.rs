@@ -116,7 +116,7 @@ mod tests {
 
     fn shown(rows: &[Row], style: &Style) -> String {
         let mut out = Vec::new();
-        write_rows(&mut out, rows, style).unwrap();
+        write_rows(&mut out, rows.to_vec(), style).unwrap();
         String::from_utf8(out).unwrap()
     }
 

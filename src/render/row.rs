@@ -1,5 +1,6 @@
 //! Rows of a card: escaped, never wider than told, coloured only when written.
 
+use std::fmt::Write as _;
 use std::io;
 use std::io::Write;
 use std::ops::Range;
@@ -45,14 +46,17 @@ impl Row {
         }
     }
 
+    /// Takes everything out of the row; its memory stays.
+    fn cleared(mut self, style: &Style) -> Self {
+        self.text.clear();
+        self.runs.clear();
+        self.links.clear();
+        Row { text: self.text, runs: self.runs, links: self.links, ..Row::new(style) }
+    }
+
     pub(super) fn filled(mut self, role: Role) -> Self {
         self.fill = Some(role);
         self
-    }
-
-    /// Makes room for a text of so many bytes at once.
-    pub(super) fn reserve(&mut self, bytes: usize) {
-        self.text.reserve(bytes);
     }
 
     /// Returns how many columns are left.
@@ -105,6 +109,21 @@ impl Row {
         }
     }
 
+    /// Adds the number of a line, right in so many columns, and a blank; without a number only blanks.
+    pub(super) fn push_number(&mut self, number: Option<usize>, columns: usize, style: &Style) {
+        if self.room() <= columns {
+            let text = number.map_or_else(String::new, |number| number.to_string());
+            return self.push_glyph(&format!("{text:>columns$} "), style);
+        }
+        let start = self.text.len();
+        // Memory takes all text.
+        let _ = match number {
+            Some(number) => write!(self.text, "{number:>columns$} "),
+            None => write!(self.text, "{:columns$} ", ""),
+        };
+        self.close_run(self.text.len() - start, Role::Dim.into());
+    }
+
     /// Returns which of so many cells fit into what is left of the row, marks for what is cut included.
     ///
     /// `focus` are the cells that have to be seen: they, or at least the first of them, are kept in view.
@@ -119,8 +138,13 @@ impl Row {
     }
 
     fn append(&mut self, text: &str, columns: usize, ink: Ink) {
-        self.columns += columns;
         self.text.push_str(text);
+        self.close_run(columns, ink);
+    }
+
+    /// Takes in what was added to the text since the last time.
+    fn close_run(&mut self, columns: usize, ink: Ink) {
+        self.columns += columns;
         let is_sealed = self.sealed == self.runs.len();
         match self.runs.last_mut() {
             Some((end, last)) if *last == ink && !is_sealed => *end = self.text.len(),
@@ -196,10 +220,66 @@ impl Inks<'_> {
     }
 }
 
+/// Takes rows, one under the other.
+pub(super) trait Rows {
+    /// Takes the next row.
+    fn push(&mut self, row: Row);
+
+    /// Returns a row with nothing in it.
+    fn blank(&mut self, style: &Style) -> Row {
+        Row::new(style)
+    }
+
+    /// Takes the next rows.
+    fn append(&mut self, rows: Vec<Row>) {
+        rows.into_iter().for_each(|row| self.push(row));
+    }
+}
+
+impl Rows for Vec<Row> {
+    fn push(&mut self, row: Row) {
+        Vec::push(self, row);
+    }
+}
+
+/// Writes each row as it comes, so that a long card is not held as rows.
+pub(super) struct Writer<'a> {
+    out: &'a mut dyn Write,
+    inks: Inks<'a>,
+    /// A row that was written: the next one takes its memory.
+    spare: Option<Row>,
+    result: io::Result<()>,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(out: &'a mut dyn Write, style: &'a Style) -> Self {
+        Writer { out, inks: Inks { style, known: Vec::new() }, spare: None, result: Ok(()) }
+    }
+
+    /// Returns what the writer said; after a failure nothing more was written.
+    pub(super) fn finish(self) -> io::Result<()> {
+        self.result
+    }
+}
+
+impl Rows for Writer<'_> {
+    fn push(&mut self, row: Row) {
+        if self.result.is_ok() {
+            self.result = row.write(self.out, &mut self.inks);
+        }
+        self.spare = Some(row);
+    }
+
+    fn blank(&mut self, style: &Style) -> Row {
+        self.spare.take().map_or_else(|| Row::new(style), |row| row.cleared(style))
+    }
+}
+
 /// Writes rows, one under the other.
-pub(super) fn write_rows(out: &mut dyn Write, rows: &[Row], style: &Style) -> io::Result<()> {
-    let mut inks = Inks { style, known: Vec::new() };
-    rows.iter().try_for_each(|row| row.write(out, &mut inks))
+pub(super) fn write_rows(out: &mut dyn Write, rows: Vec<Row>, style: &Style) -> io::Result<()> {
+    let mut writer = Writer::new(out, style);
+    writer.append(rows);
+    writer.finish()
 }
 
 /// A text with roles that is laid out by [`wrap`].
@@ -326,9 +406,10 @@ pub(super) fn push_wrapped<I: Into<Ink>>(
     line: &str,
     ink_of: impl Fn(&Cell<'_>) -> I,
     style: &Style,
-) -> Vec<Row> {
+    rows: &mut dyn Rows,
+) {
     let gutter = if first.columns + LEAST_TEXT_COLUMNS <= style.width { first.columns } else { 0 };
-    let (fill, mut row, mut rows) = (first.fill, first, Vec::new());
+    let (fill, mut row) = (first.fill, first);
     each_cell(line, Place::Line, style.charset(), |cell| {
         if cell.columns > row.room() && style.width > gutter {
             let mut next = Row::new(style);
@@ -339,7 +420,6 @@ pub(super) fn push_wrapped<I: Into<Ink>>(
         row.push_cell(&cell, ink_of(&cell));
     });
     rows.push(row);
-    rows
 }
 
 /// Returns which of so many cells fit into `room` columns, marks for what is cut included.
@@ -395,9 +475,15 @@ mod tests {
     use super::*;
     use crate::render::escape::Charset;
 
+    fn wrapped(first: Row, line: &str, style: &Style) -> Vec<Row> {
+        let mut rows = Vec::new();
+        push_wrapped(first, line, |_| Role::Plain, style, &mut rows);
+        rows
+    }
+
     fn shown(rows: &[Row], style: &Style) -> String {
         let mut out = Vec::new();
-        write_rows(&mut out, rows, style).unwrap();
+        write_rows(&mut out, rows.to_vec(), style).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -418,13 +504,13 @@ mod tests {
         let line = "0123456789".repeat(4);
         let mut first = Row::new(&style);
         first.push_plain("12 + ", Role::Dim);
-        let rows = push_wrapped(first, &line, |_| Role::Plain, &style);
+        let rows = wrapped(first, &line, &style);
         assert_eq!(shown(&rows, &style), "12 + 012345678901234\n     567890123456789\n     0123456789\n");
         let narrow = Style::plain(3);
-        let rows = push_wrapped(Row::new(&narrow), &line[..4], |_| Role::Plain, &narrow);
+        let rows = wrapped(Row::new(&narrow), &line[..4], &narrow);
         assert_eq!(shown(&rows, &narrow), "012\n3\n");
         let none = Style::plain(0);
-        assert_eq!(shown(&push_wrapped(Row::new(&none), &line, |_| Role::Plain, &none), &none), "\n");
+        assert_eq!(shown(&wrapped(Row::new(&none), &line, &none), &none), "\n");
     }
 
     #[test]

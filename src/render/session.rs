@@ -47,7 +47,7 @@ pub fn entry(out: &mut dyn Write, entry: &SessionEntry, when: &str, style: &Styl
     for (text, role) in prompt.into_iter().chain(unread).chain([path]) {
         rows.extend(wrap(&Prose::new().with("  ", Role::Plain).with(text, role), 4, style));
     }
-    write_rows(out, &rows, style)
+    write_rows(out, rows, style)
 }
 
 /// Returns a prompt in the columns of one row.

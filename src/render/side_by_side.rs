@@ -7,6 +7,7 @@ use super::body::moved_row;
 use super::lines::Hidden;
 use super::lines::LineView;
 use super::row::Row;
+use super::row::Rows;
 use super::style::Style;
 use crate::diff::hunks::Sign;
 
@@ -21,13 +22,14 @@ pub(super) fn fits(style: &Style) -> bool {
     style.is_side_by_side && style.width >= LEAST_WIDTH
 }
 
-/// Returns the rows of the lines of one hunk.
+/// Draws the rows of the lines of one hunk.
 pub(super) fn rows(
     lines: &[LineView<'_>],
     frame: &Frame<'_>,
     files: (&[&str], usize),
     hidden: &mut Hidden,
-) -> Vec<Row> {
+    rows: &mut dyn Rows,
+) {
     let mark = format!(" {} ", frame.style.glyphs().bar);
     // The mark takes three columns; of an odd rest the right side has one more.
     let left = (frame.style.width - 3) / 2;
@@ -37,12 +39,11 @@ pub(super) fn rows(
     let numbers = |numbers| if frame.numbers == Numbers::Unknown { Numbers::Narrow } else { numbers };
     let left_frame = Frame { style: &left_style, numbers: numbers(Numbers::Old), ..*frame };
     let right_frame = Frame { style: &right_style, numbers: numbers(Numbers::New), ..*frame };
-    let mut rows = Vec::new();
     for (old, new) in pairs(lines) {
         for line in [old, new.filter(|line| line.kind == Sign::Insert)].into_iter().flatten() {
-            rows.extend(moved_row(line, files, frame.style));
+            moved_row(line, files, frame.style, rows);
         }
-        let (mut old_rows, mut new_rows) = (Vec::new(), Vec::new());
+        let (mut old_rows, mut new_rows) = (Vec::<Row>::new(), Vec::<Row>::new());
         if let Some(line) = old {
             line_rows(line, &left_frame, hidden, &mut old_rows);
         }
@@ -66,7 +67,6 @@ pub(super) fn rows(
             rows.push(old.beside(&mark, new, frame.style));
         }
     }
-    rows
 }
 
 /// Returns which lines stand beside each other: those that replace each other, and what is between such pairs in order.
@@ -84,7 +84,7 @@ fn pairs<'s, 'a>(lines: &'s [LineView<'a>]) -> Vec<Sides<'s, 'a>> {
         let inserted = deleted.end..deleted.end + run(deleted.end, Sign::Insert);
         let (mut old, mut new) = (deleted.start, inserted.start);
         let partners =
-            deleted.clone().filter_map(|line| lines[line].marks.partner.map(|partner| (line, partner)));
+            deleted.clone().filter_map(|line| lines[line].marks().partner.map(|partner| (line, partner)));
         // A folded hunk may end before the partner of a line.
         let partners = partners.filter(|(_, partner)| inserted.contains(partner));
         for (old_end, new_end) in partners.chain([(deleted.end, inserted.end)]) {

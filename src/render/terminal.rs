@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::body;
 use super::body::Tint;
+use super::body::Which;
 use super::lines::FileLines;
 use super::lines::Gap;
 use super::links::Linker;
@@ -21,6 +22,8 @@ use super::problem::refusal_rows;
 use super::problem::report_rows;
 use super::row::Prose;
 use super::row::Row;
+use super::row::Rows;
+use super::row::Writer;
 use super::row::wrap;
 use super::row::write_rows;
 use super::style::Role;
@@ -57,8 +60,9 @@ const LIMIT_FRAME_SYNTAX_BYTES: usize = 16 << 10;
 /// What the writer says.
 pub fn card(out: &mut dyn Write, card: &Card, style: &Style) -> io::Result<Syntax> {
     let view = card_view(card, style.glyphs().arrow);
-    let (rows, left) = view_rows(&view, card.source.folder.as_deref(), style);
-    write_rows(out, &rows, style).map(|()| left)
+    let mut rows = Writer::new(out, style);
+    let left = view_rows(&view, card.source.folder.as_deref(), style, &mut rows);
+    rows.finish().map(|()| left)
 }
 
 /// Draws one preview event as the whole frame of its call; with `max_rows` no more rows than that, the newest.
@@ -95,7 +99,7 @@ pub fn preview(
             rows
         }
     };
-    write_rows(out, &newest(rows, max_rows, style), style)
+    write_rows(out, newest(rows, max_rows, style), style)
 }
 
 /// Draws what a command did, file by file as a card does.
@@ -105,11 +109,13 @@ pub fn preview(
 /// # Errors
 /// What the writer says.
 pub fn outcome(out: &mut dyn Write, outcome: &Outcome, style: &Style) -> io::Result<()> {
-    write_rows(out, &view_rows(&outcome_view(outcome, style.glyphs().arrow), None, style).0, style)
+    let mut rows = Writer::new(out, style);
+    view_rows(&outcome_view(outcome, style.glyphs().arrow), None, style, &mut rows);
+    rows.finish()
 }
 
-/// `folder` is where relative paths start, if the card says so. Returns too how much may be coloured by syntax after it.
-fn view_rows(view: &CardView<'_>, folder: Option<&str>, style: &Style) -> (Vec<Row>, Syntax) {
+/// `folder` is where relative paths start, if the card says so. Returns how much may be coloured by syntax after it.
+fn view_rows(view: &CardView<'_>, folder: Option<&str>, style: &Style, rows: &mut dyn Rows) -> Syntax {
     let CardView { title, word, tone, counts, details, .. } = view;
     let role = match tone {
         Tone::Neutral => Role::Strong,
@@ -122,23 +128,23 @@ fn view_rows(view: &CardView<'_>, folder: Option<&str>, style: &Style) -> (Vec<R
         _ => (None, None),
     };
     let header = Header { title, path, link, counts: *counts, word, role, details: details.clone() };
-    let mut rows = header.rows(style);
+    rows.append(header.rows(style));
     if let Some(error) = view.error {
-        rows.extend(refusal_rows(error, linker, style));
+        rows.append(refusal_rows(error, linker, style));
     } else if let Some(message) = view.message {
         let role = if view.is_refused { Role::Bad } else { Role::Dim };
         for line in message_lines(message, style.glyphs().ellipsis) {
-            rows.extend(wrap(&Prose::new().with("  ", role).with(line, role), 2, style));
+            rows.append(wrap(&Prose::new().with("  ", role).with(line, role), 2, style));
         }
     }
     let paths: Vec<&str> = view.files.iter().map(|file| file.path).collect();
     let left = syntax::mark(&mut lines, &paths, style.max_lines, style.syntax());
     for (own, (file, lines)) in view.files.iter().zip(&lines).enumerate() {
-        rows.extend(heading_rows(file, link_of(file, lines, linker), style));
+        rows.append(heading_rows(file, link_of(file, lines, linker), style));
         let tint = if file.is_undone { Tint::None } else { Tint::Changed };
-        rows.extend(body::rows(lines, (&paths, own), tint, linker, style));
+        body::rows(lines, Which { paths: &paths, own, linker }, tint, style, rows);
     }
-    (rows, left)
+    left
 }
 
 fn role_of(tone: Tone) -> Role {
@@ -189,7 +195,7 @@ fn heading_rows(file: &FileView<'_>, link: Option<Target>, style: &Style) -> Vec
 /// # Errors
 /// What the writer says.
 pub fn error(out: &mut dyn Write, report: &ErrorReport, style: &Style) -> io::Result<()> {
-    write_rows(out, &report_rows(report, style), style)
+    write_rows(out, report_rows(report, style), style)
 }
 
 /// Draws one note, for stderr.
@@ -197,7 +203,7 @@ pub fn error(out: &mut dyn Write, report: &ErrorReport, style: &Style) -> io::Re
 /// # Errors
 /// What the writer says.
 pub fn note(out: &mut dyn Write, text: &str, style: &Style) -> io::Result<()> {
-    write_rows(out, &labelled("note: ", Role::Caution, text, style), style)
+    write_rows(out, labelled("note: ", Role::Caution, text, style), style)
 }
 
 /// The first row of a card: `● edit src/calc.rs  +2 -2  applied  turn 4`; an empty word is left out.
@@ -289,10 +295,11 @@ fn preview_rows(call_id: Option<&str>, files: &[PreviewFile], style: &Style) -> 
         let before = hunk.map_or(0, |hunk| hunk - 1);
         let mut rest = lines.hunks.split_off(before.min(lines.hunks.len()));
         let no_syntax = lines.no_syntax.take();
-        rows.extend(body::rows(&lines, (&[], 0), tint, linker, style));
+        let which = Which { paths: &[], own: 0, linker };
+        body::rows(&lines, which, tint, style, &mut rows);
         rows.extend(file.problem.iter().flat_map(|problem| problem_rows(problem, style)));
         rest.iter_mut().take(usize::from(before > 0)).for_each(|first| first.gap = Gap::None);
-        rows.extend(body::rows(&FileLines { hunks: rest, no_syntax }, (&[], 0), tint, linker, style));
+        body::rows(&FileLines { hunks: rest, no_syntax }, which, tint, style, &mut rows);
     }
     rows
 }

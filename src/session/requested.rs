@@ -74,7 +74,7 @@ fn of_asked(asked: Asked) -> Requested {
 }
 
 /// Returns the files and the hunks of a patch, as requested.
-pub fn of_patch(patch: &Patch) -> (Vec<CardFile>, Vec<FileDiff>) {
+fn of_patch(patch: &Patch) -> (Vec<CardFile>, Vec<FileDiff>) {
     let mut files = Vec::new();
     let mut diffs = Vec::new();
     for edit in &patch.edits {
@@ -82,26 +82,31 @@ pub fn of_patch(patch: &Patch) -> (Vec<CardFile>, Vec<FileDiff>) {
         if is_old_unknown(edit) {
             hunks.iter_mut().for_each(|hunk| hunk.notes.push(DiffNote::OldUnknown));
         }
-        let (path, from) = request::paths(edit);
-        let is_known = match &edit.body {
-            Body::Content(_) => true,
-            // Without hunks a delete says nothing of the content, and an update of which only the path is known neither.
-            Body::Delete(hunks) => !hunks.is_empty(),
-            Body::Hunks(hunks) => !hunks.is_empty() || edit.move_to.is_some() || edit.mode.is_some(),
-        };
-        let counted = if is_known && !replaces_all(edit) { counts_of(&hunks) } else { None };
-        files.push(CardFile {
-            from,
-            added: counted.map(|(added, _)| added),
-            removed: counted.map(|(_, removed)| removed),
-            eol: request::eol(edit),
-            mode: request::mode(edit),
-            recorded: if is_known { Recorded::Request } else { Recorded::Path },
-            ..file_named(&path, request::operation(edit))
-        });
+        files.push(file_of(edit, &hunks));
         diffs.extend(hunks);
     }
     (files, diffs)
+}
+
+/// Returns the file of an edit with these hunks, as requested.
+pub fn file_of(edit: &FileEdit, hunks: &[FileDiff]) -> CardFile {
+    let (path, from) = request::paths(edit);
+    let is_known = match &edit.body {
+        Body::Content(_) => true,
+        // Without hunks a delete says nothing of the content, and an update of which only the path is known neither.
+        Body::Delete(hunks) => !hunks.is_empty(),
+        Body::Hunks(hunks) => !hunks.is_empty() || edit.move_to.is_some() || edit.mode.is_some(),
+    };
+    let counted = if is_known && !replaces_all(edit) { counts_of(hunks) } else { None };
+    CardFile {
+        from,
+        added: counted.map(|(added, _)| added),
+        removed: counted.map(|(_, removed)| removed),
+        eol: request::eol(edit),
+        mode: request::mode(edit),
+        recorded: if is_known { Recorded::Request } else { Recorded::Path },
+        ..file_named(&path, request::operation(edit))
+    }
 }
 
 /// Tells whether an edit says nothing of what stands there before: a content for a file that may be there.
