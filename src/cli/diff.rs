@@ -68,19 +68,13 @@ pub fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> Result<Exit
         return Err(Fail::usage("--context goes with --output patch: cards always show three lines"));
     }
     let title = format!("{} \u{2192} {}", args.old.display(), args.new.display());
-    let mut comparison = Comparison {
-        console,
-        output,
-        context_lines: args.context.unwrap_or(CONTEXT_LINES),
-        printer: CardPrinter::new(console, output, title),
-        counted: Vec::new(),
-        is_different: false,
-        is_incomplete: false,
-    };
+    let drawing = Drawing { output, context_lines: args.context.unwrap_or(CONTEXT_LINES) };
+    let printer = CardPrinter::new(console, output, title);
+    let mut comparison = Comparison { console, drawing, printer, found: Found::default() };
     match sides(args, &globals.root)? {
         Sides::Folders(old, new) => {
             comparison.printer.paths_start_at(&new);
-            comparison.folders(&old, &new);
+            comparison.folders(old, new);
         }
         Sides::Files(old, new) => comparison.files(*old, *new)?,
     }
@@ -191,13 +185,13 @@ impl Version {
 }
 
 /// A folder that is compared with another.
-struct Tree<'a> {
-    top: &'a Path,
+struct Tree {
+    top: PathBuf,
     nodes: Vec<Node>,
     modes: Vec<&'static str>,
 }
 
-impl Tree<'_> {
+impl Tree {
     /// Drops what is hidden on one of the sides: it is neither there nor gone.
     fn leave_out(&mut self, hidden: &[PathText]) {
         if hidden.is_empty() {
@@ -216,13 +210,13 @@ impl Tree<'_> {
     fn read(&self, index: usize) -> io::Result<Document> {
         let path = &self.nodes[index].path;
         match self.nodes[index].kind {
-            NodeKind::File(_) => walk::open_entry(self.top, path)?.read(),
-            NodeKind::Link => walk::read_link(self.top, path),
+            NodeKind::File(_) => walk::open_entry(&self.top, path)?.read(),
+            NodeKind::Link => walk::read_link(&self.top, path),
         }
     }
 
     fn open(&self, index: usize) -> Result<OpenFile, Fail> {
-        walk::open_entry(self.top, &self.nodes[index].path).map_err(|error| self.unreadable(index, &error))
+        walk::open_entry(&self.top, &self.nodes[index].path).map_err(|error| self.unreadable(index, &error))
     }
 
     fn version(&self, index: usize, document: Document) -> Version {
@@ -235,46 +229,151 @@ impl Tree<'_> {
     }
 
     fn unreadable(&self, index: usize, error: &io::Error) -> Fail {
-        unreadable(&below(self.top, &self.nodes[index].path), error)
+        unreadable(&below(&self.top, &self.nodes[index].path), error)
+    }
+}
+
+/// Two folders, and which of their files are compared with which.
+struct Folders {
+    old: Tree,
+    new: Tree,
+    pairs: Vec<Pair>,
+}
+
+impl Folders {
+    /// Reads the files of a pair; returns them if they differ.
+    fn differing(&self, index: usize) -> Result<Option<Differing>, Fail> {
+        let (old, new) = (&self.old, &self.new);
+        let (before, after, renamed) = match self.pairs[index] {
+            Pair::Deleted(index) => (Some(old.read_version(index)?), None, None),
+            Pair::Created(index) => (None, Some(new.read_version(index)?), None),
+            Pair::Both(left, right) if old.nodes[left].kind == NodeKind::Link => {
+                let (before, after) = (old.read_version(left)?, new.read_version(right)?);
+                if before.document == after.document {
+                    return Ok(None);
+                }
+                (Some(before), Some(after), None)
+            }
+            Pair::Both(left, right) | Pair::Renamed(left, right, _) => {
+                let files = (old.open(left)?, new.open(right)?);
+                let read = walk::read_unless_equal(files.0, files.1).map_err(|(is_new, error)| {
+                    if is_new { new.unreadable(right, &error) } else { old.unreadable(left, &error) }
+                })?;
+                let renamed = match self.pairs[index] {
+                    Pair::Renamed(_, _, percent) => Some(percent),
+                    Pair::Deleted(_) | Pair::Created(_) | Pair::Both(..) => None,
+                };
+                if read.is_none() && renamed.is_none() && old.modes[left] == new.modes[right] {
+                    return Ok(None);
+                }
+                let (before, after) = read.unwrap_or_else(|| (nothing(), nothing()));
+                (Some(old.version(left, before)), Some(new.version(right, after)), renamed)
+            }
+        };
+        Ok(Some(Differing { old: before, new: after, renamed }))
+    }
+}
+
+/// A file that differs.
+struct Differing {
+    old: Option<Version>,
+    new: Option<Version>,
+    /// How much of it stayed the same, in percent, if it was renamed.
+    renamed: Option<u8>,
+}
+
+/// What there is to say of a file beside its card.
+enum Told {
+    Same,
+    Differs,
+    /// It differs, and this is its part of the patch; and what has to be said of that.
+    Patch(Vec<u8>, Option<String>),
+    /// It can't be read.
+    Skipped(Fail),
+}
+
+/// How files that differ are drawn.
+#[derive(Clone, Copy)]
+struct Drawing {
+    output: CardOutput,
+    context_lines: usize,
+}
+
+impl Drawing {
+    fn of(self, differing: &Differing) -> (Told, Option<Card>) {
+        let (old, new) = (differing.old.as_ref(), differing.new.as_ref());
+        if self.output != CardOutput::Patch {
+            let card = card(old, new, differing.renamed);
+            // All files are rows of one table.
+            let is_table = self.output == CardOutput::Stat;
+            let card = if is_table { card_of(String::new(), card.files, Vec::new(), None) } else { card };
+            return (Told::Differs, Some(card));
+        }
+        let (old, new) = (old.map(Version::in_patch), new.map(Version::in_patch));
+        let renamed = differing.renamed;
+        let patch = FilePatch { old, new, renamed, context_lines: self.context_lines };
+        let mut out = Vec::new();
+        // Memory takes all of it.
+        let written = file_patch::file(&mut out, &patch).unwrap_or(Written::Fully);
+        let path = new.or(old).map_or(&b""[..], |version| version.path);
+        let path = String::from_utf8_lossy(path);
+        let note = match written {
+            Written::Fully => None,
+            Written::Coarsely => Some(format!("{path}: the patch is right but not minimal")),
+            Written::Not => Some(format!("{path}: not in the patch, which can't name it")),
+        };
+        (Told::Patch(out, note), None)
+    }
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    is_different: bool,
+    /// Whether something could not be read.
+    is_incomplete: bool,
+}
+
+impl Found {
+    /// Takes in, and prints, what there is to say of a file beside its card.
+    fn tell(&mut self, told: Told, printer: &mut CardPrinter, console: &Console) {
+        self.is_different |= !matches!(told, Told::Same | Told::Skipped(_));
+        match told {
+            Told::Same | Told::Differs => {}
+            Told::Patch(patch, note) => {
+                printer.raw(|out| out.write_all(&patch));
+                note.iter().for_each(|note| console.note(note));
+            }
+            // The rest is compared all the same.
+            Told::Skipped(fail) => {
+                console.fail(&fail);
+                self.is_incomplete = true;
+            }
+        }
     }
 }
 
 /// A comparison under way.
 struct Comparison<'a> {
     console: &'a Console,
-    output: CardOutput,
-    context_lines: usize,
+    drawing: Drawing,
     printer: CardPrinter,
-    /// The files of the one table that `--output stat` ends with.
-    counted: Vec<CardFile>,
-    is_different: bool,
-    /// Whether something could not be read.
-    is_incomplete: bool,
+    found: Found,
 }
 
 impl Comparison<'_> {
-    fn finish(mut self) -> Result<Exit, Fail> {
-        if self.output == CardOutput::Stat && !self.counted.is_empty() {
-            let files = std::mem::take(&mut self.counted);
-            self.printer.card(card_of(String::new(), files, Vec::new(), None));
-        }
+    fn finish(self) -> Result<Exit, Fail> {
         self.printer.finish()?;
-        Ok(match (self.is_incomplete, self.is_different) {
+        Ok(match (self.found.is_incomplete, self.found.is_different) {
             (true, _) => Exit::Trouble,
             (false, true) => Exit::Differs,
             (false, false) => Exit::Done,
         })
     }
 
-    /// Tells whether nothing that is still to come could be seen.
-    fn is_done(&self) -> bool {
-        self.is_different && self.printer.is_closed()
-    }
-
     /// Says that something can't be read; the rest is compared all the same.
-    fn skip(&mut self, fail: &Fail) {
-        self.console.fail(fail);
-        self.is_incomplete = true;
+    fn skip(&mut self, fail: Fail) {
+        self.found.tell(Told::Skipped(fail), &mut self.printer, self.console);
     }
 
     fn files(&mut self, old: NamedFile, new: NamedFile) -> Result<(), Fail> {
@@ -308,40 +407,60 @@ impl Comparison<'_> {
         if before == after && old_mode == new_mode {
             return Ok(());
         }
+        self.found.is_different = true;
+        if self.printer.is_closed() {
+            return Ok(());
+        }
         let version = |path, mode| move |document| Version { path, mode, document };
-        self.differs(before.map(version(old.name, old_mode)), after.map(version(new.name, new_mode)), None);
+        let old = before.map(version(old.name, old_mode));
+        let new = after.map(version(new.name, new_mode));
+        let (told, card) = self.drawing.of(&Differing { old, new, renamed: None });
+        self.found.tell(told, &mut self.printer, self.console);
+        card.into_iter().for_each(|card| self.printer.card(card));
         Ok(())
     }
 
-    fn folders(&mut self, old: &Path, new: &Path) {
+    fn folders(&mut self, old: PathBuf, new: PathBuf) {
         let mut hidden = Vec::new();
         let (mut old, mut new) = (self.list(old, &mut hidden), self.list(new, &mut hidden));
         old.leave_out(&hidden);
         new.leave_out(&hidden);
         let pairs = tree::pair(&old.nodes, &new.nodes);
         if self.console.is_quiet && pairs.iter().any(|pair| !matches!(pair, Pair::Both(..))) {
-            self.is_different = true;
+            self.found.is_different = true;
             return;
         }
         let pairs = self.with_renames(&old, &new, pairs);
-        for pair in pairs {
-            if self.is_done() {
-                return;
+        let folders = Folders { old, new, pairs };
+        let count = folders.pairs.len();
+        if self.console.is_quiet {
+            // Nothing is drawn: the first file that differs is the answer.
+            for index in 0..count {
+                match folders.differing(index) {
+                    Ok(None) => {}
+                    Ok(Some(_)) => return self.found.is_different = true,
+                    Err(fail) => self.skip(fail),
+                }
             }
-            if let Err(fail) = self.pair(&old, &new, pair) {
-                self.skip(&fail);
-            }
+            return;
         }
+        let (drawing, found, console) = (self.drawing, &mut self.found, self.console);
+        let make = move |index| match folders.differing(index) {
+            Ok(None) => (Told::Same, None),
+            Ok(Some(differing)) => drawing.of(&differing),
+            Err(fail) => (Told::Skipped(fail), None),
+        };
+        self.printer.all(count, make, |printer, told| found.tell(told, printer, console));
     }
 
     /// Lists a folder; adds what can't be looked at to `hidden`.
-    fn list<'t>(&mut self, top: &'t Path, hidden: &mut Vec<PathText>) -> Tree<'t> {
-        let walked = walk::walk(top);
+    fn list(&mut self, top: PathBuf, hidden: &mut Vec<PathText>) -> Tree {
+        let walked = walk::walk(&top);
         for (path, error) in walked.unreadable {
-            self.skip(&unreadable(&below(top, &path), &error));
+            self.skip(unreadable(&below(&top, &path), &error));
             hidden.push(path);
         }
-        let mut tree = Tree { top, nodes: Vec::new(), modes: Vec::new() };
+        let (mut nodes, mut modes) = (Vec::new(), Vec::new());
         for Entry { path, kind } in walked.entries {
             let (kind, mode) = match kind {
                 EntryKind::File { size_bytes, is_executable } => {
@@ -349,18 +468,18 @@ impl Comparison<'_> {
                 }
                 EntryKind::Link => (NodeKind::Link, LINK_MODE),
                 EntryKind::Other(what) => {
-                    self.console.note(&format!("{}: {what}, not compared", below(top, &path).display()));
+                    self.console.note(&format!("{}: {what}, not compared", below(&top, &path).display()));
                     continue;
                 }
             };
-            tree.nodes.push(Node { path, kind });
-            tree.modes.push(mode);
+            nodes.push(Node { path, kind });
+            modes.push(mode);
         }
-        tree
+        Tree { top, nodes, modes }
     }
 
     /// Finds the renamed files; what can't be read now is reported when it is its turn.
-    fn with_renames(&mut self, old: &Tree<'_>, new: &Tree<'_>, pairs: Vec<Pair>) -> Vec<Pair> {
+    fn with_renames(&mut self, old: &Tree, new: &Tree, pairs: Vec<Pair>) -> Vec<Pair> {
         let mut search = RenameSearch::new(&old.nodes, &new.nodes, &pairs);
         let read = |(side, index): Wanted| match side {
             tree::Side::Old => old.read(index).ok(),
@@ -381,63 +500,6 @@ impl Comparison<'_> {
         let profile = |wanted| read(wanted).map(|document| (wanted, Profile::of(document.bytes())));
         search.take_similar(&wanted.into_iter().filter_map(profile).collect());
         search.finish(&pairs)
-    }
-
-    fn pair(&mut self, old: &Tree<'_>, new: &Tree<'_>, pair: Pair) -> Result<(), Fail> {
-        let (before, after) = match pair {
-            Pair::Deleted(index) => (Some(old.read_version(index)?), None),
-            Pair::Created(index) => (None, Some(new.read_version(index)?)),
-            Pair::Both(left, right) if old.nodes[left].kind == NodeKind::Link => {
-                let (before, after) = (old.read_version(left)?, new.read_version(right)?);
-                if before.document == after.document {
-                    return Ok(());
-                }
-                (Some(before), Some(after))
-            }
-            Pair::Both(left, right) | Pair::Renamed(left, right, _) => {
-                let files = (old.open(left)?, new.open(right)?);
-                let read = walk::read_unless_equal(files.0, files.1).map_err(|(is_new, error)| {
-                    if is_new { new.unreadable(right, &error) } else { old.unreadable(left, &error) }
-                })?;
-                let is_same = matches!(pair, Pair::Both(..)) && old.modes[left] == new.modes[right];
-                if read.is_none() && is_same {
-                    return Ok(());
-                }
-                let (before, after) = read.unwrap_or_else(|| (nothing(), nothing()));
-                (Some(old.version(left, before)), Some(new.version(right, after)))
-            }
-        };
-        let renamed = if let Pair::Renamed(_, _, percent) = pair { Some(percent) } else { None };
-        self.differs(before, after, renamed);
-        Ok(())
-    }
-
-    /// Prints one file that differs.
-    fn differs(&mut self, old: Option<Version>, new: Option<Version>, renamed: Option<u8>) {
-        self.is_different = true;
-        if self.printer.is_closed() {
-            return;
-        }
-        if self.output != CardOutput::Patch {
-            let card = card(old.as_ref(), new.as_ref(), renamed);
-            if self.output == CardOutput::Stat {
-                self.counted.extend(card.files);
-            } else {
-                self.printer.card(card);
-            }
-            return;
-        }
-        let (old, new) = (old.as_ref().map(Version::in_patch), new.as_ref().map(Version::in_patch));
-        let patch = FilePatch { old, new, renamed, context_lines: self.context_lines };
-        let mut written = Written::Fully;
-        self.printer.raw(|out| file_patch::file(out, &patch).map(|done| written = done));
-        let path = new.or(old).map_or(&b""[..], |version| version.path);
-        let path = String::from_utf8_lossy(path);
-        match written {
-            Written::Fully => {}
-            Written::Coarsely => self.console.note(&format!("{path}: the patch is right but not minimal")),
-            Written::Not => self.console.note(&format!("{path}: not in the patch, which can't name it")),
-        }
     }
 }
 
@@ -553,7 +615,7 @@ mod tests {
             let paths = ["a", "a.x", "a/b", "a/b/c", "d"];
             let node = |path: &&str| Node { path: PathText::from(*path), kind: NodeKind::Link };
             let nodes = paths.iter().map(node).collect();
-            let mut tree = Tree { top: Path::new(""), nodes, modes: vec![LINK_MODE; paths.len()] };
+            let mut tree = Tree { top: PathBuf::new(), nodes, modes: vec![LINK_MODE; paths.len()] };
             tree.leave_out(&hidden.iter().map(|path| PathText::from(*path)).collect::<Vec<_>>());
             assert_eq!(tree.nodes.len(), tree.modes.len());
             tree.nodes.iter().map(|node| node.path.shown().into_owned()).collect()

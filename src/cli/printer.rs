@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 
 use crate::render::acp::Acp;
 use crate::render::acp::AcpVersion;
@@ -21,10 +23,13 @@ use crate::render::style::Style;
 use crate::render::syntax::Syntax;
 use crate::render::terminal;
 use crate::report::Card;
+use crate::report::FileDiff;
 
 use super::args::CardOutput;
 use super::fail::Fail;
 use super::hyperlinks;
+use super::ordered;
+use super::ordered::Next;
 use super::sheet::Sheet;
 use super::streams::Console;
 
@@ -81,6 +86,11 @@ impl View {
             has_cards: false,
             chunk: Vec::new(),
         }
+    }
+
+    /// Returns a view that draws as this one does and has drawn nothing yet.
+    fn blank(&self) -> Self {
+        View::new(self.output, self.style, self.log_name.clone(), Arc::clone(&self.together))
     }
 
     /// Draws a card; `root` is the folder of its session.
@@ -266,6 +276,23 @@ impl Printer {
     }
 }
 
+/// What a worker made.
+enum Made {
+    /// What stands before it decides how it is drawn.
+    Card(Box<Card>),
+    Drawn(Vec<u8>),
+}
+
+impl Made {
+    fn length_bytes(&self) -> usize {
+        let text = |diff: &FileDiff| diff.new_text.len() + diff.old_text.as_ref().map_or(0, String::len);
+        match self {
+            Made::Card(card) => card.diffs.iter().map(text).sum(),
+            Made::Drawn(drawn) => drawn.len(),
+        }
+    }
+}
+
 /// Prints cards that come from no log, one by one.
 pub struct CardPrinter {
     view: View,
@@ -303,6 +330,55 @@ impl CardPrinter {
             CardOutput::Json | CardOutput::StatRows | CardOutput::Acp | CardOutput::SecondAcp
         ) {
             self.printer.flush();
+        }
+    }
+
+    /// Prints the cards of so many things in their order; they are made, and drawn where they can be, on all processors.
+    ///
+    /// `make` returns what is to be told of a thing before its card is printed, and the card, if it has one.
+    pub fn all<T: Send + 'static>(
+        &mut self,
+        count: usize,
+        make: impl Fn(usize) -> (T, Option<Card>) + Send + Sync + 'static,
+        mut tell: impl FnMut(&mut Self, T),
+    ) {
+        let is_in_order = Arc::new(AtomicBool::new(self.draws_in_order()));
+        let blank = View { style: Style { syntax: Syntax::NEVER, ..self.view.style }, ..self.view.blank() };
+        let order = Arc::clone(&is_in_order);
+        let mut results = ordered::start(count, ordered::workers(), move |index, outbox| {
+            let (told, card) = make(index);
+            let made = card.map(|card| match order.load(Ordering::Relaxed) {
+                true => Made::Card(Box::new(card)),
+                false => {
+                    let mut view = blank.blank();
+                    view.card(card, None);
+                    Made::Drawn(view.take())
+                }
+            });
+            let bytes = made.as_ref().map_or(0, Made::length_bytes);
+            // That nobody takes it any more is no trouble: the rest is not wanted either.
+            let _ = outbox.send((told, made), bytes);
+        });
+        while let Next::Result(_, (told, made)) = results.next(None) {
+            tell(self, told);
+            match made {
+                None => {}
+                Some(Made::Card(card)) => self.card(*card),
+                Some(Made::Drawn(drawn)) => self.printer.print(0, &drawn),
+            }
+            is_in_order.store(self.draws_in_order(), Ordering::Relaxed);
+            if self.is_closed() {
+                return;
+            }
+        }
+    }
+
+    /// Tells whether a card looks otherwise after others than it would alone.
+    fn draws_in_order(&self) -> bool {
+        match self.view.output {
+            CardOutput::Card | CardOutput::SideBySide => !self.view.style.syntax.is_spent(),
+            CardOutput::Stat | CardOutput::Html | CardOutput::Markdown | CardOutput::Patch => true,
+            CardOutput::Json | CardOutput::StatRows | CardOutput::Acp | CardOutput::SecondAcp => false,
         }
     }
 

@@ -1,6 +1,7 @@
 //! `show`: a patch as cards, as it is requested, without any tree; or written anew in another dialect.
 
 use crate::patch::Dialect;
+use crate::patch::FileEdit;
 use crate::patch::Parsed;
 use crate::patch::colored::without_colors;
 use crate::patch::format;
@@ -42,32 +43,35 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     let title =
         args.patch.as_ref().map_or_else(|| "patch".to_owned(), |path| path.to_string_lossy().into_owned());
     let mut printer = CardPrinter::new(console, output, title);
+    let checked = is_patch(&parsed);
     // One card an edit: each stands for itself, and a long patch is read file by file.
-    for edit in &parsed.patch.edits {
-        let line = edit.line_number;
-        let diffs = request::stated_diffs(edit);
-        let file = requested::file_of(edit, &diffs);
-        let title = format!("{} {}", operation_word(file.operation), file.path);
-        printer.card(Card {
-            schema: CardSchema::V1,
-            card: CardKind::Diff,
-            title,
-            status: CardStatus::Unknown,
-            source: Source {
-                format: parsed.dialect.name().to_owned(),
-                line,
-                tool: "apply_patch".to_owned(),
-                ..Source::default()
-            },
-            files: vec![file],
-            diffs,
-            requested: Vec::new(),
-            message: request::binary(edit),
-            error: None,
-        });
-    }
+    let (edits, format) = (parsed.patch.edits, parsed.dialect.name());
+    printer.all(edits.len(), move |index| ((), Some(card(&edits[index], format))), |_, ()| {});
     printer.finish()?;
-    is_patch(&parsed).map(|()| Exit::Done)
+    checked.map(|()| Exit::Done)
+}
+
+/// Draws one edit as it is requested.
+fn card(edit: &FileEdit, format: &str) -> Card {
+    let diffs = request::stated_diffs(edit);
+    let file = requested::file_of(edit, &diffs);
+    Card {
+        schema: CardSchema::V1,
+        card: CardKind::Diff,
+        title: format!("{} {}", operation_word(file.operation), file.path),
+        status: CardStatus::Unknown,
+        source: Source {
+            format: format.to_owned(),
+            line: edit.line_number,
+            tool: "apply_patch".to_owned(),
+            ..Source::default()
+        },
+        files: vec![file],
+        diffs,
+        requested: Vec::new(),
+        message: request::binary(edit),
+        error: None,
+    }
 }
 
 /// Writes the patch anew in a dialect: all of it or nothing.

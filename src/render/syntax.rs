@@ -54,6 +54,11 @@ impl Syntax {
     /// As much as one run colours.
     pub const RUN: Self = Syntax { bytes_left: Some(LIMIT_RUN_BYTES) };
 
+    /// Tells whether nothing more is coloured, and nothing said of it.
+    pub fn is_spent(self) -> bool {
+        self.bytes_left.is_none_or(|left| left == 0)
+    }
+
     /// Returns no more than that many bytes of it.
     pub fn at_most(self, bytes: usize) -> Self {
         Syntax { bytes_left: self.bytes_left.map(|left| left.min(bytes)) }
