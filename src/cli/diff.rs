@@ -50,6 +50,7 @@ use super::args::DiffArgs;
 use super::args::Globals;
 use super::exit::Exit;
 use super::fail::Fail;
+use super::ordered;
 use super::printer::CardPrinter;
 use super::streams::Console;
 use super::streams::read_input;
@@ -535,7 +536,8 @@ fn card(old: Option<&Version>, new: Option<&Version>, renamed: Option<u8>) -> Ca
     let is_binary = documents.iter().flatten().any(|document| document.is_binary());
     let shown = documents.map(|document| document.filter(|_| !is_binary).map(Document::decoded));
     let diffs = hunks::compare(&path, shown[0], shown[1]);
-    let counts = diffs.iter().map(hunks::counts).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let counts = ordered::crew().map(&diffs, |diff| diff.new_text.len(), hunks::counts);
+    let counts = counts.into_iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let mode = |version: Option<&Version>| version.map(|version| version.mode.to_owned());
     let eol = |document: Option<&Document>| document.map(eol_name);
     let file = CardFile {

@@ -17,6 +17,7 @@ use super::args::Globals;
 use super::args::SyntaxWhen;
 use super::args::Theme;
 use super::hyperlinks::Hyperlinks;
+use super::ordered;
 
 /// How long a terminal may take to tell its colours.
 const ASK_LIMIT: Duration = Duration::from_millis(100);
@@ -117,6 +118,7 @@ pub fn styles(globals: &Globals, base: Option<&Path>) -> (Style, Style) {
         is_full: globals.full,
         is_side_by_side: false,
         is_padded: false,
+        crew: ordered::crew(),
         syntax: match globals.syntax {
             SyntaxWhen::Auto => Syntax::RUN,
             SyntaxWhen::Never => Syntax::NEVER,

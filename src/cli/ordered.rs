@@ -13,6 +13,8 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use crate::render::crew::Crew;
+
 /// So many things are worked on at once, if the machine has the processors.
 const WORKERS_CAP: usize = 64;
 
@@ -22,6 +24,16 @@ const WAITING_BYTES: usize = 64 << 20;
 /// Returns how many workers are worth having.
 pub fn workers() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(WORKERS_CAP)
+}
+
+/// Returns all workers, for the parts of one thing.
+pub fn crew() -> Crew {
+    Crew::new(workers, |count, work| {
+        std::thread::scope(|scope| {
+            (1..count).for_each(|part| drop(scope.spawn(move || work(part))));
+            work(0);
+        });
+    })
 }
 
 #[derive(Debug, Default)]

@@ -29,7 +29,9 @@ use super::args::CardOutput;
 use super::fail::Fail;
 use super::hyperlinks;
 use super::ordered;
+use super::ordered::Closed;
 use super::ordered::Next;
+use super::ordered::Outbox;
 use super::sheet::Sheet;
 use super::streams::Console;
 
@@ -94,15 +96,21 @@ impl View {
     }
 
     /// Draws a card; `root` is the folder of its session.
-    pub fn card(&mut self, mut card: Card, root: Option<&str>) {
-        self.has_cards = true;
-        let out = &mut self.chunk;
+    pub fn card(&mut self, card: Card, root: Option<&str>) {
+        let mut chunk = std::mem::take(&mut self.chunk);
+        if matches!(self.output, CardOutput::Card | CardOutput::SideBySide) && !chunk.is_empty() {
+            chunk.push(b'\n');
+        }
         // Writing to memory can't fail.
-        let _ = match self.output {
+        let _ = self.draw(&mut chunk, card, root);
+        self.chunk = chunk;
+    }
+
+    /// Draws a card to where it goes.
+    fn draw(&mut self, out: &mut dyn Write, mut card: Card, root: Option<&str>) -> io::Result<()> {
+        self.has_cards = true;
+        match self.output {
             CardOutput::Card | CardOutput::SideBySide => {
-                if !out.is_empty() {
-                    out.push(b'\n');
-                }
                 terminal::card(out, &card, &self.style).map(|left| self.style.syntax = left)
             }
             CardOutput::Json => {
@@ -131,7 +139,7 @@ impl View {
                 let mut patch = self.together.patch.lock().unwrap_or_else(PoisonError::into_inner);
                 patch.card(out, &card, root).map(|lost| self.lost += lost)
             }
-        };
+        }
     }
 
     /// Draws what stands after the last card.
@@ -202,7 +210,10 @@ impl Printer {
     /// Prints what was drawn of a log; after a failure nothing more.
     pub fn print(&mut self, log: usize, chunk: &[u8]) {
         if !chunk.is_empty() {
-            self.raw(|printer| printer.write(log, chunk));
+            self.raw(|printer| {
+                printer.begin(log)?;
+                printer.out.write_all(chunk)
+            });
         }
     }
 
@@ -226,7 +237,8 @@ impl Printer {
         }
     }
 
-    fn write(&mut self, log: usize, chunk: &[u8]) -> io::Result<()> {
+    /// Writes what stands before the next thing of a log.
+    fn begin(&mut self, log: usize) -> io::Result<()> {
         let has_printed = std::mem::replace(&mut self.has_printed, true);
         let is_other = self.last_log.replace(log) != Some(log);
         let header = self.names.get(log).filter(|_| is_other).map(|name| {
@@ -256,8 +268,7 @@ impl Printer {
         if has_printed && has_gap {
             writeln!(self.out)?;
         }
-        self.out.write_all(header.unwrap_or_default().as_bytes())?;
-        self.out.write_all(chunk)
+        self.out.write_all(header.unwrap_or_default().as_bytes())
     }
 
     /// Ends the printing.
@@ -276,21 +287,57 @@ impl Printer {
     }
 }
 
-/// What a worker made.
-enum Made {
-    /// What stands before it decides how it is drawn.
+/// What a worker made of a thing, in this order.
+enum Made<T> {
+    Told(T),
+    /// A card of which what stands before it decides how it is drawn.
     Card(Box<Card>),
-    Drawn(Vec<u8>),
+    /// The beginning of a drawn card.
+    Begin(Vec<u8>),
+    More(Vec<u8>),
 }
 
-impl Made {
-    fn length_bytes(&self) -> usize {
-        let text = |diff: &FileDiff| diff.new_text.len() + diff.old_text.as_ref().map_or(0, String::len);
-        match self {
-            Made::Card(card) => card.diffs.iter().map(text).sum(),
-            Made::Drawn(drawn) => drawn.len(),
-        }
+/// How many bytes of a drawn card are sent at once.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// Sends a card on, piece by piece, while it is drawn.
+struct Pieces<'o, T> {
+    outbox: &'o Outbox<Made<T>>,
+    piece: Vec<u8>,
+    has_begun: bool,
+}
+
+impl<'o, T> Pieces<'o, T> {
+    fn new(outbox: &'o Outbox<Made<T>>) -> Self {
+        Pieces { outbox, piece: Vec::new(), has_begun: false }
     }
+}
+
+impl<T> Write for Pieces<'_, T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.piece.extend_from_slice(bytes);
+        if self.piece.len() >= PIECE_BYTES {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let piece = std::mem::take(&mut self.piece);
+        if piece.is_empty() {
+            return Ok(());
+        }
+        let bytes = piece.len();
+        let has_begun = std::mem::replace(&mut self.has_begun, true);
+        let made = if has_begun { Made::More(piece) } else { Made::Begin(piece) };
+        self.outbox.send(made, bytes).map_err(|Closed| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+/// Returns about how much memory a card takes.
+fn card_bytes(card: &Card) -> usize {
+    let text = |diff: &FileDiff| diff.new_text.len() + diff.old_text.as_ref().map_or(0, String::len);
+    card.diffs.iter().map(text).sum()
 }
 
 /// Prints cards that come from no log, one by one.
@@ -323,6 +370,14 @@ impl CardPrinter {
             }
             return;
         }
+        if matches!(self.view.output, CardOutput::Card | CardOutput::SideBySide) {
+            // A long card goes out as it is drawn.
+            let view = &mut self.view;
+            return self.printer.raw(|printer| {
+                printer.begin(0)?;
+                view.draw(&mut printer.out, card, None)
+            });
+        }
         self.view.card(card, None);
         self.printer.print(0, &self.view.take());
         if matches!(
@@ -347,24 +402,27 @@ impl CardPrinter {
         let order = Arc::clone(&is_in_order);
         let mut results = ordered::start(count, ordered::workers(), move |index, outbox| {
             let (told, card) = make(index);
-            let made = card.map(|card| match order.load(Ordering::Relaxed) {
-                true => Made::Card(Box::new(card)),
-                false => {
-                    let mut view = blank.blank();
-                    view.card(card, None);
-                    Made::Drawn(view.take())
-                }
-            });
-            let bytes = made.as_ref().map_or(0, Made::length_bytes);
             // That nobody takes it any more is no trouble: the rest is not wanted either.
-            let _ = outbox.send((told, made), bytes);
+            let _ = outbox.send(Made::Told(told), 0);
+            let _ = match card {
+                None => Ok(()),
+                Some(card) if order.load(Ordering::Relaxed) => {
+                    let bytes = card_bytes(&card);
+                    outbox.send(Made::Card(Box::new(card)), bytes)
+                }
+                Some(card) => {
+                    let mut pieces = Pieces::new(outbox);
+                    let drawn = blank.blank().draw(&mut pieces, card, None).and_then(|()| pieces.flush());
+                    drawn.map_err(|_| Closed)
+                }
+            };
         });
-        while let Next::Result(_, (told, made)) = results.next(None) {
-            tell(self, told);
+        while let Next::Result(_, made) = results.next(None) {
             match made {
-                None => {}
-                Some(Made::Card(card)) => self.card(*card),
-                Some(Made::Drawn(drawn)) => self.printer.print(0, &drawn),
+                Made::Told(told) => tell(self, told),
+                Made::Card(card) => self.card(*card),
+                Made::Begin(piece) => self.printer.print(0, &piece),
+                Made::More(piece) => self.raw(|out| out.write_all(&piece)),
             }
             is_in_order.store(self.draws_in_order(), Ordering::Relaxed);
             if self.is_closed() {

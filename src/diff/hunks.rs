@@ -4,6 +4,7 @@
 //! hunk is built out of the preimage and the bytes that replace its changed lines, so that splices need not be
 //! written out to be shown.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memchr;
@@ -283,19 +284,33 @@ struct Side {
 }
 
 impl Side {
-    /// Adds whole lines.
-    fn push(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() {
+    fn push(&mut self, lines: &Shown<'_>) {
+        if lines.count == 0 {
             return;
         }
         if self.lines > 0 {
             self.text.push('\n');
         }
-        let shown = String::from_utf8_lossy(bytes);
-        let shown = with_lf(&shown);
-        self.text.push_str(shown.strip_suffix('\n').unwrap_or(&shown));
-        self.lines += count_lines(bytes);
-        self.no_newline = !bytes.ends_with(b"\n");
+        self.text.push_str(lines.text.strip_suffix('\n').unwrap_or(&lines.text));
+        self.lines += lines.count;
+        self.no_newline = lines.no_newline;
+    }
+}
+
+/// Whole lines as a hunk shows them.
+struct Shown<'a> {
+    text: Cow<'a, str>,
+    count: usize,
+    no_newline: bool,
+}
+
+impl<'a> Shown<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => with_lf(text),
+            Err(_) => with_lf(&String::from_utf8_lossy(bytes)).into_owned().into(),
+        };
+        Shown { text, count: count_lines(bytes), no_newline: !bytes.ends_with(b"\n") }
     }
 }
 
@@ -313,13 +328,14 @@ struct Open {
 
 impl Open {
     fn push_context(&mut self, bytes: &[u8]) {
-        self.old.push(bytes);
-        self.new.push(bytes);
+        let lines = Shown::of(bytes);
+        self.old.push(&lines);
+        self.new.push(&lines);
     }
 
     fn push_edit(&mut self, old_text: &[u8], edit: &Edit<'_>) {
-        self.old.push(&old_text[edit.old.clone()]);
-        self.new.push(edit.new);
+        self.old.push(&Shown::of(&old_text[edit.old.clone()]));
+        self.new.push(&Shown::of(edit.new));
         self.changes_endings |= edit.changes_endings;
         self.is_coarse |= edit.is_coarse;
     }

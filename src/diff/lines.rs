@@ -239,7 +239,7 @@ impl<'a> Walk<'a> {
             let input = intern(&self.old[start.old..end.old], &self.new[start.new..end.new]);
             let candidates = AnchorLines::of(&input);
             if !candidates.exist {
-                // Repetitive or unrelated: a search could not end this window.
+                // Repetitive, unrelated or changed everywhere: a search could not end this window.
                 continue;
             }
             let Some(hunks) = search(&input, &mut self.work) else { continue };
@@ -616,6 +616,15 @@ impl Places {
     }
 }
 
+/// Tells whether so many equal lines as an anchor needs stand around a pair of them.
+fn has_long_run(input: &InternedInput<&[u8]>, (old, new): (usize, usize)) -> bool {
+    let (old, new) = (input.before.split_at(old), input.after.split_at(new));
+    let above = old.0.iter().rev().zip(new.0.iter().rev()).take(ANCHOR_LINES);
+    let below = old.1.iter().zip(new.1).take(ANCHOR_LINES);
+    let above = above.take_while(|(old, new)| old == new).count();
+    above + below.take_while(|(old, new)| old == new).count() >= ANCHOR_LINES
+}
+
 /// How often each distinct line occurs on each side.
 struct LineCounts {
     old: Vec<u32>,
@@ -645,6 +654,7 @@ impl LineCounts {
 /// The lines of a window that can anchor it: long enough, and unique on both sides.
 struct AnchorLines {
     is_anchor: Vec<bool>,
+    /// Whether one of them stands among enough equal lines, wherever a search may find changes.
     exist: bool,
 }
 
@@ -654,7 +664,8 @@ impl AnchorLines {
         let is_anchor =
             |token: &Token| counts.is_unique(*token) && input.interner[*token].len() >= ANCHOR_BYTES;
         let is_anchor: Vec<bool> = input.before.iter().map(is_anchor).collect();
-        let exist = is_anchor.contains(&true);
+        let unique = unique_lines(input, &counts);
+        let exist = unique.iter().any(|&pair| is_anchor[pair.0] && has_long_run(input, pair));
         AnchorLines { is_anchor, exist }
     }
 

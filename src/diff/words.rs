@@ -114,23 +114,31 @@ impl Kind {
             _ => Kind::Single,
         }
     }
+
+    fn of_ascii(byte: u8) -> Self {
+        match byte {
+            b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => Kind::Word,
+            b' ' | b'\t' => Kind::Blank,
+            _ => Kind::Single,
+        }
+    }
 }
 
 fn words(line: &str) -> Vec<&str> {
     // Of printable ASCII and tabs every byte is a grapheme, which spares the segmentation of nearly all source code.
     if line.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t')) {
-        return words_of(line, (0..line.len()).map(|index| (index, &line[index..=index])));
+        return words_of(line, line.bytes().map(Kind::of_ascii).enumerate());
     }
-    words_of(line, line.grapheme_indices(true))
+    words_of(line, line.grapheme_indices(true).map(|(index, grapheme)| (index, Kind::of(grapheme))))
 }
 
-fn words_of<'a>(line: &'a str, graphemes: impl Iterator<Item = (usize, &'a str)>) -> Vec<&'a str> {
+/// Returns the words of a line whose graphemes begin at these bytes and are of these kinds.
+fn words_of(line: &str, graphemes: impl Iterator<Item = (usize, Kind)>) -> Vec<&str> {
     // Words and what stands between them have about three bytes each.
     let mut words = Vec::with_capacity(line.len() / 3 + 1);
     let mut start = 0;
     let mut open = Kind::Single;
-    for (index, grapheme) in graphemes {
-        let kind = Kind::of(grapheme);
+    for (index, kind) in graphemes {
         if index > start && (kind != open || kind == Kind::Single) {
             words.push(&line[start..index]);
             start = index;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::PoisonError;
 
 use super::escape::Cell;
 use super::escape::Place;
@@ -9,6 +11,7 @@ use super::escape::cells;
 use super::lines::FileLines;
 use super::lines::Gap;
 use super::lines::Hidden;
+use super::lines::HunkLines;
 use super::lines::LineView;
 use super::links::Linker;
 use super::moved::moved_words;
@@ -91,36 +94,58 @@ pub(super) fn rows(
 ) {
     let link = paths.get(own).filter(|_| tint == Tint::Changed && linker.tells_lines());
     let frame = Frame { link: link.map(|path| (linker, *path)), ..frame(file, tint, style) };
-    let mut hidden = Hidden::default();
-    for hunk in &file.hunks {
-        rows.append(gap_row(hunk.gap, style));
-        if let Some(section) = hunk.section {
-            rows.push(section_row(section, style));
+    let runs = style.crew.cut(&file.hunks, HunkLines::length_bytes);
+    let hidden: Vec<Mutex<Hidden>> = runs.iter().map(|_| Mutex::default()).collect();
+    let draw = |part: usize, rows: &mut dyn Rows| {
+        let mut found = Hidden::default();
+        for hunk in &file.hunks[runs[part].clone()] {
+            hunk_rows(hunk, file.is_whole(), (&frame, (paths, own)), &mut found, rows);
         }
-        let limit = style.max_lines.filter(|_| file.is_whole()).unwrap_or(usize::MAX);
-        // A count in place of one line would save nothing.
-        let limit = if hunk.lines.len() <= limit.saturating_add(1) { hunk.lines.len() } else { limit };
-        let lines = &hunk.lines[..limit];
-        if side_by_side::fits(style) {
-            side_by_side::rows(lines, &frame, (paths, own), &mut hidden, rows);
-        } else {
-            for line in lines {
-                moved_row(line, (paths, own), style, rows);
-                line_rows(line, &frame, &mut hidden, rows);
-            }
-        }
-        if limit < hunk.lines.len() {
-            let more = format!("{} {} more lines", style.glyphs().ellipsis, hunk.lines.len() - limit);
-            rows.append(dim(&more, style));
-        }
+        *hidden[part].lock().unwrap_or_else(PoisonError::into_inner) = found;
+    };
+    rows.parts(runs.len(), &draw);
+    let mut all_hidden = Hidden::default();
+    for found in hidden {
+        all_hidden.append(found.into_inner().unwrap_or_else(PoisonError::into_inner));
     }
     let blanks = if tint == Tint::Changed { file.blank_remark() } else { None };
     for remark in blanks.iter().chain(&file.no_syntax) {
         rows.append(dim(remark, style));
     }
-    if let Some(words) = hidden.words() {
+    if let Some(words) = all_hidden.words() {
         let prose = Prose::new().with("  ! ", Role::Caution).with(words, Role::Caution);
         rows.append(wrap(&prose, 4, style));
+    }
+}
+
+/// Draws one hunk; of a file that came or went as a whole only its first lines.
+fn hunk_rows(
+    hunk: &HunkLines<'_>,
+    is_whole: bool,
+    (frame, files): (&Frame<'_>, (&[&str], usize)),
+    hidden: &mut Hidden,
+    rows: &mut dyn Rows,
+) {
+    let style = frame.style;
+    rows.append(gap_row(hunk.gap, style));
+    if let Some(section) = hunk.section {
+        rows.push(section_row(section, style));
+    }
+    let limit = style.max_lines.filter(|_| is_whole).unwrap_or(usize::MAX);
+    // A count in place of one line would save nothing.
+    let limit = if hunk.lines.len() <= limit.saturating_add(1) { hunk.lines.len() } else { limit };
+    let lines = &hunk.lines[..limit];
+    if side_by_side::fits(style) {
+        side_by_side::rows(lines, frame, files, hidden, rows);
+    } else {
+        for line in lines {
+            moved_row(line, files, style, rows);
+            line_rows(line, frame, hidden, rows);
+        }
+    }
+    if limit < hunk.lines.len() {
+        let more = format!("{} {} more lines", style.glyphs().ellipsis, hunk.lines.len() - limit);
+        rows.append(dim(&more, style));
     }
 }
 

@@ -12,6 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::Digest;
 use sha2::Sha256;
 
+use super::crew::Crew;
 use super::escape::Charset;
 use super::escape::Place;
 use super::escape::each_cell;
@@ -115,7 +116,7 @@ impl Page {
             }
             out.write_all(b"</pre>\n")?;
         }
-        let mut lines = moved::lines_of(&view.files, Emphasis::Words);
+        let mut lines = moved::lines_of(&view.files, Emphasis::Words, Crew::ALONE);
         let paths: Vec<&str> = view.files.iter().map(|file| file.path).collect();
         self.syntax = syntax::mark(&mut lines, &paths, None, self.syntax);
         for (own, (file, lines)) in view.files.iter().zip(&lines).enumerate() {

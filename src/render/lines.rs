@@ -1,5 +1,6 @@
 //! The lines of a card's hunks with all that a renderer shows of them: numbers, marks, gaps, blocks that were moved.
 
+use super::crew::Crew;
 use super::escape::Charset;
 use super::escape::Place;
 use super::escape::each_cell;
@@ -74,29 +75,10 @@ pub(super) struct LineView<'a> {
 
 impl<'a> FileLines<'a> {
     /// Returns the lines of the hunks of one file.
-    pub(super) fn of(diffs: &[&'a FileDiff], emphasis: Emphasis) -> Self {
-        let mut hunks: Vec<HunkLines<'a>> = Vec::with_capacity(diffs.len());
-        for diff in diffs {
-            let hunk = signed_lines(diff);
-            let marks = marks_of(&hunk, emphasis);
-            let mut run = 0;
-            let view = |(line, marks): (SignedLine<'a>, Option<Box<Marks>>)| {
-                run += usize::from(line.kind == Sign::Context);
-                LineView {
-                    kind: line.kind,
-                    text: line.text,
-                    old_number: line.old_number,
-                    new_number: line.new_number,
-                    marks,
-                    tokens: Vec::new(),
-                    moved: None,
-                    is_moved: false,
-                    run,
-                }
-            };
-            let lines: Vec<LineView<'a>> = hunk.into_iter().zip(marks).map(view).collect();
-            let gap = hunks.last().map_or(Gap::None, |before| gap(&before.lines, &lines));
-            hunks.push(HunkLines { gap, section: diff.section.as_deref(), lines });
+    pub(super) fn of(diffs: &[&'a FileDiff], emphasis: Emphasis, crew: Crew) -> Self {
+        let mut hunks = crew.map(diffs, |diff| diff.new_text.len(), |diff| HunkLines::of(diff, emphasis));
+        for index in 1..hunks.len() {
+            hunks[index].gap = gap(&hunks[index - 1].lines, &hunks[index].lines);
         }
         let mut file = FileLines { hunks, no_syntax: None };
         file.drop_endings();
@@ -157,6 +139,37 @@ impl<'a> FileLines<'a> {
     }
 }
 
+impl<'a> HunkLines<'a> {
+    /// Returns the lines of a hunk that stands alone.
+    fn of(diff: &'a FileDiff, emphasis: Emphasis) -> Self {
+        let hunk = signed_lines(diff);
+        let marks = marks_of(&hunk, emphasis);
+        let mut run = 0;
+        let view = |(line, marks): (SignedLine<'a>, Option<Box<Marks>>)| {
+            run += usize::from(line.kind == Sign::Context);
+            LineView {
+                kind: line.kind,
+                text: line.text,
+                old_number: line.old_number,
+                new_number: line.new_number,
+                marks,
+                tokens: Vec::new(),
+                moved: None,
+                is_moved: false,
+                run,
+            }
+        };
+        let lines = hunk.into_iter().zip(marks).map(view).collect();
+        HunkLines { gap: Gap::None, section: diff.section.as_deref(), lines }
+    }
+
+    /// Returns how much text the lines have.
+    #[cfg(feature = "cli")]
+    pub(super) fn length_bytes(&self) -> usize {
+        self.lines.iter().map(|line| line.text.len() + 1).sum()
+    }
+}
+
 impl LineView<'_> {
     /// Returns what stands out in the line.
     pub(super) fn marks(&self) -> &Marks {
@@ -211,7 +224,7 @@ fn gap(before: &[LineView<'_>], after: &[LineView<'_>]) -> Gap {
 }
 
 /// The characters of a file's hunks that could not be seen.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Hidden {
     count: usize,
     named: Vec<String>,
@@ -234,6 +247,14 @@ impl Hidden {
                 self.named.push(format!("U+{code:04X}{place}"));
             }
         });
+    }
+
+    /// Takes in what could not be seen in lines further down.
+    #[cfg(feature = "cli")]
+    pub(super) fn append(&mut self, below: Hidden) {
+        self.count += below.count;
+        self.named.extend(below.named);
+        self.named.truncate(LIMIT_HIDDEN_NAMED);
     }
 
     /// Names the first of them.
@@ -264,7 +285,7 @@ mod tests {
                     FileDiff { old_start: number, new_start: number, ..hunk((1, &["x"]), (1, &["y"])) };
                 FileDiff { old_lines: number.map(|_| 1), new_lines: number.map(|_| 1), ..diff }
             };
-            FileLines::of(&[&line(last), &line(first)], Emphasis::Words).hunks[1].gap
+            FileLines::of(&[&line(last), &line(first)], Emphasis::Words, Crew::ALONE).hunks[1].gap
         };
         assert_eq!(gap_of(Some(3), Some(5)), Gap::Unchanged(1));
         assert_eq!(gap_of(Some(3), Some(9)), Gap::Unchanged(5));
@@ -277,7 +298,7 @@ mod tests {
     fn an_ending_that_all_lines_have_is_not_text() {
         let crlf = hunk((1, &["a\r", "b\r"]), (1, &["a\r", "c\r"]));
         let texts = |diff: &FileDiff| {
-            FileLines::of(&[diff], Emphasis::Words)
+            FileLines::of(&[diff], Emphasis::Words, Crew::ALONE)
                 .lines()
                 .map(|line| line.text.to_owned())
                 .collect::<Vec<_>>()
@@ -290,9 +311,12 @@ mod tests {
     fn blanks_are_counted_in_words() {
         let diff = hunk((1, &["a", "b  c", "d"]), (1, &["  a", "b c", "e"]));
         assert_eq!(
-            FileLines::of(&[&diff], Emphasis::Words).blank_remark().unwrap(),
+            FileLines::of(&[&diff], Emphasis::Words, Crew::ALONE).blank_remark().unwrap(),
             "1 line only re-indented, 1 line changed only in blanks"
         );
-        assert_eq!(FileLines::of(&[&hunk((1, &["a"]), (1, &["b"]))], Emphasis::Words).blank_remark(), None);
+        assert_eq!(
+            FileLines::of(&[&hunk((1, &["a"]), (1, &["b"]))], Emphasis::Words, Crew::ALONE).blank_remark(),
+            None
+        );
     }
 }

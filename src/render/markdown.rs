@@ -6,6 +6,7 @@
 use std::io;
 use std::io::Write;
 
+use super::crew::Crew;
 use super::escape::Charset;
 use super::escape::Place;
 use super::escape::escape;
@@ -61,7 +62,7 @@ impl Document {
                 said.iter().map(|line| escape(line, Place::Copied, Charset::Unicode)).collect();
             fence(out, "text", &lines)?;
         }
-        let lines = moved::lines_of(&view.files, Emphasis::None);
+        let lines = moved::lines_of(&view.files, Emphasis::None, Crew::ALONE);
         let paths: Vec<&str> = view.files.iter().map(|file| file.path).collect();
         for (own, (file, lines)) in view.files.iter().zip(&lines).enumerate() {
             write_file(out, file, lines, (&paths, own))?;

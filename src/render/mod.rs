@@ -7,6 +7,7 @@ pub mod acp;
 #[cfg(feature = "cli")]
 mod body;
 pub mod codex;
+pub mod crew;
 pub mod escape;
 mod explain;
 pub mod file_patch;

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
+use super::crew::Crew;
 use super::lines::FileLines;
 use super::marks::Emphasis;
 use super::view::FileView;
@@ -36,15 +37,15 @@ type At = (usize, usize, usize);
 
 /// Returns the lines of all files of a card, with the blocks that were moved. What was not done did not move either, and
 /// nothing in it is emphasised.
-pub(super) fn lines_of<'a>(files: &'a [FileView<'a>], emphasis: Emphasis) -> Vec<FileLines<'a>> {
+pub(super) fn lines_of<'a>(files: &'a [FileView<'a>], emphasis: Emphasis, crew: Crew) -> Vec<FileLines<'a>> {
     let done = |file: &'a FileView<'a>| match file.is_undone {
         true => FileLines::default(),
-        false => FileLines::of(&file.diffs, emphasis),
+        false => FileLines::of(&file.diffs, emphasis, crew),
     };
     let mut lines: Vec<FileLines<'a>> = files.iter().map(done).collect();
     mark(&mut lines);
     for (lines, file) in lines.iter_mut().zip(files).filter(|(_, file)| file.is_undone) {
-        *lines = FileLines::of(&file.diffs, Emphasis::None);
+        *lines = FileLines::of(&file.diffs, Emphasis::None, crew);
     }
     lines
 }
@@ -181,7 +182,7 @@ mod tests {
     fn blocks(diffs: &[&[FileDiff]]) -> Vec<(At, Moved)> {
         let mut files: Vec<FileLines<'_>> = diffs
             .iter()
-            .map(|diffs| FileLines::of(&diffs.iter().collect::<Vec<_>>(), Emphasis::None))
+            .map(|diffs| FileLines::of(&diffs.iter().collect::<Vec<_>>(), Emphasis::None, Crew::ALONE))
             .collect();
         mark(&mut files);
         let mut blocks = Vec::new();

@@ -234,11 +234,18 @@ pub(super) trait Rows {
     fn append(&mut self, rows: Vec<Row>) {
         rows.into_iter().for_each(|row| self.push(row));
     }
+
+    /// Takes the rows that `draw` makes of so many parts, which may be drawn at once, in their order.
+    fn parts(&mut self, count: usize, draw: &(dyn Fn(usize, &mut dyn Rows) + Sync));
 }
 
 impl Rows for Vec<Row> {
     fn push(&mut self, row: Row) {
         Vec::push(self, row);
+    }
+
+    fn parts(&mut self, count: usize, draw: &(dyn Fn(usize, &mut dyn Rows) + Sync)) {
+        (0..count).for_each(|part| draw(part, self));
     }
 }
 
@@ -272,6 +279,24 @@ impl Rows for Writer<'_> {
 
     fn blank(&mut self, style: &Style) -> Row {
         self.spare.take().map_or_else(|| Row::new(style), |row| row.cleared(style))
+    }
+
+    fn parts(&mut self, count: usize, draw: &(dyn Fn(usize, &mut dyn Rows) + Sync)) {
+        if count == 1 {
+            return draw(0, self);
+        }
+        let style = self.inks.style;
+        let drawn = style.crew.each(count, |part| {
+            let mut out = Vec::new();
+            let mut writer = Writer::new(&mut out, style);
+            draw(part, &mut writer);
+            writer.finish().map(|()| out)
+        });
+        for drawn in drawn {
+            if self.result.is_ok() {
+                self.result = drawn.and_then(|drawn| self.out.write_all(&drawn));
+            }
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 use owo_colors::XtermColors;
 
+use super::crew::Crew;
 use super::escape::Charset;
 use super::lines::OPEN_LINES;
 use super::links::Links;
@@ -50,6 +51,8 @@ pub struct Style {
     pub links: Option<&'static Links>,
     /// How much is coloured by syntax, where there are enough colours for it.
     pub syntax: Syntax,
+    /// Who draws the parts of a long card.
+    pub crew: Crew,
 }
 
 impl Style {
@@ -70,6 +73,7 @@ impl Style {
             is_padded: false,
             links: None,
             syntax: Syntax::NEVER,
+            crew: Crew::ALONE,
         }
     }
 

@@ -129,7 +129,11 @@ mod tests {
         most_lines: Option<usize>,
         syntax: Syntax,
     ) -> (FileLines<'a>, Syntax) {
-        let mut files = [FileLines::of(&diffs.iter().collect::<Vec<_>>(), Emphasis::Words)];
+        let mut files = [FileLines::of(
+            &diffs.iter().collect::<Vec<_>>(),
+            Emphasis::Words,
+            crate::render::crew::Crew::ALONE,
+        )];
         let left = mark(&mut files, &[diffs[0].path.as_str()], most_lines, syntax);
         let [file] = files;
         (file, left)

@@ -122,7 +122,7 @@ fn view_rows(view: &CardView<'_>, folder: Option<&str>, style: &Style, rows: &mu
         tone => role_of(*tone),
     };
     let linker = Linker::new(style.links, folder);
-    let mut lines = moved::lines_of(&view.files, style.emphasis());
+    let mut lines = moved::lines_of(&view.files, style.emphasis(), style.crew);
     let (path, link) = match (view.files.as_slice(), lines.as_slice()) {
         ([file], [lines]) => (named_at(title, file.path), link_of(file, lines, linker)),
         _ => (None, None),
@@ -285,7 +285,7 @@ fn preview_rows(call_id: Option<&str>, files: &[PreviewFile], style: &Style) -> 
         }
         .remarked(style.glyphs().arrow);
         let tint = if is_bad { Tint::None } else { Tint::Changed };
-        let mut lines = [FileLines::of(&view.diffs, style.emphasis())];
+        let mut lines = [FileLines::of(&view.diffs, style.emphasis(), style.crew)];
         left = syntax::mark(&mut lines, &[file.path.as_str()], style.max_lines, left);
         let [mut lines] = lines;
         let linker = Linker::new(style.links, None);
