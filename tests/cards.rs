@@ -94,6 +94,7 @@ fn card(title: &str, status: CardStatus, files: Vec<CardFile>, diffs: Vec<FileDi
         requested: Vec::new(),
         message: None,
         error: None,
+        compared: None,
     }
 }
 

@@ -595,6 +595,7 @@ fn card_of(title: String, files: Vec<CardFile>, diffs: Vec<FileDiff>, message: O
         requested: Vec::new(),
         message,
         error: None,
+        compared: None,
     }
 }
 

@@ -71,6 +71,7 @@ fn card(edit: &FileEdit, format: &str) -> Card {
         requested: Vec::new(),
         message: request::binary(edit),
         error: None,
+        compared: None,
     }
 }
 

@@ -666,6 +666,18 @@ fn replaced(file: &Document, request: &Replace) -> Result<Splices, Problem> {
     Ok(Splices::new(list).unwrap_or_default())
 }
 
+/// Returns what keeps an old text from being replaced in a file that is not there to be edited any more, so without
+/// advice; `None` if it stands once.
+pub fn text_misfit(document: &Document, old: &[u8], new: &[u8]) -> Option<Problem> {
+    let (old, new) = (lf(old), lf(new));
+    let problem = match replace::places(document, &old).as_slice() {
+        [_] => return None,
+        [] => text_missing(document, &old, &new),
+        places => text_ambiguous(document, places),
+    };
+    Some(Problem { hint: None, ..problem })
+}
+
 fn text_ambiguous(document: &Document, places: &[Range<usize>]) -> Problem {
     let lines = lines_of(document, places);
     let message = format!("the old text stands {} times", places.len());

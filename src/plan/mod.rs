@@ -18,6 +18,7 @@ pub(crate) mod shape;
 pub(crate) mod state;
 pub(crate) mod table;
 
+pub(crate) use hunks::text_misfit;
 pub use planner::Options;
 pub use planner::PlannedEdit;
 pub use planner::Planner;

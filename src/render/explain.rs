@@ -7,6 +7,7 @@ use super::escape::Cell;
 use super::escape::Charset;
 use super::escape::Place;
 use super::escape::cells;
+use super::view::CardView;
 use super::view::ELLIPSIS;
 use super::view::message_lines;
 use crate::diff::words::Emphasis;
@@ -52,6 +53,16 @@ impl Where<'_> {
     }
 }
 
+/// Returns what a page says above the files of a card: why it failed, and what does not fit. Still to be escaped.
+pub(super) fn card_lines(view: &CardView<'_>) -> Vec<String> {
+    let mut lines = match (view.error, view.message) {
+        (Some(error), _) => text_lines(&refusal(error)),
+        (None, message) => message.map(|message| message_lines(message, ELLIPSIS)).unwrap_or_default(),
+    };
+    lines.extend(view.compared.iter().flat_map(|one| text_lines(&problem(one))));
+    lines
+}
+
 /// Returns what is said of the error that a card has.
 pub(super) fn refusal(report: &ErrorReport) -> Vec<Said<'_>> {
     let mut said = vec![Said::Wrong(&report.message)];
@@ -74,7 +85,6 @@ pub(super) fn details(report: &ErrorReport) -> Vec<Said<'_>> {
 }
 
 /// Returns what is said of one problem.
-#[cfg(feature = "cli")]
 pub(super) fn problem(problem: &Problem) -> Vec<Said<'_>> {
     let mut said = vec![Said::Wrong(&problem.message)];
     said.extend(circumstances(problem));
@@ -188,7 +198,7 @@ pub(super) fn visible_cells<'a>(line: &'a str, differs: &[Range<usize>], charset
 }
 
 /// Returns what is said as lines of text, for a page. They still have to be escaped.
-pub(super) fn text_lines(said: &[Said<'_>]) -> Vec<String> {
+fn text_lines(said: &[Said<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
     let mut push = |indent: usize, label: &str, text: &str| {
         let (first, rest) = (" ".repeat(indent), " ".repeat(indent + 2));

@@ -33,11 +33,9 @@ use super::syntax::Syntax;
 use super::syntax::Token;
 use super::view::ARROW;
 use super::view::Counts;
-use super::view::ELLIPSIS;
 use super::view::FileView;
 use super::view::Tone;
 use super::view::card_view;
-use super::view::message_lines;
 use super::view::operation_word;
 use crate::diff::hunks::Sign;
 use crate::report::Card;
@@ -104,10 +102,7 @@ impl Page {
             }
             out.write_all(b"</p>\n")?;
         }
-        let said = match (view.error, view.message) {
-            (Some(error), _) => explain::text_lines(&explain::refusal(error)),
-            (None, message) => message.map(|message| message_lines(message, ELLIPSIS)).unwrap_or_default(),
-        };
+        let said = explain::card_lines(&view);
         if !said.is_empty() {
             out.write_all(b"<pre>")?;
             for line in said {

@@ -22,10 +22,8 @@ use super::moved;
 use super::moved::moved_words;
 use super::view::ARROW;
 use super::view::Counts;
-use super::view::ELLIPSIS;
 use super::view::FileView;
 use super::view::card_view;
-use super::view::message_lines;
 use super::view::operation_word;
 use crate::diff::hunks::Sign;
 use crate::report::Card;
@@ -53,10 +51,7 @@ impl Document {
             let details: Vec<String> = view.details.iter().map(|detail| code(detail)).collect();
             writeln!(out, "{}\n", details.join(" \u{b7} "))?;
         }
-        let said = match (view.error, view.message) {
-            (Some(error), _) => explain::text_lines(&explain::refusal(error)),
-            (None, message) => message.map(|message| message_lines(message, ELLIPSIS)).unwrap_or_default(),
-        };
+        let said = explain::card_lines(&view);
         if !said.is_empty() {
             let lines: Vec<String> =
                 said.iter().map(|line| escape(line, Place::Copied, Charset::Unicode)).collect();

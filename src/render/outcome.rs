@@ -65,6 +65,7 @@ pub(super) fn outcome_view<'a>(outcome: &'a Outcome, arrow: &str) -> CardView<'a
         counts,
         details: outcome.call_id.iter().cloned().chain(undone).collect(),
         error: None,
+        compared: &[],
         message: None,
         is_refused: !outcome.ok,
         files: outcome.files.iter().map(file).collect(),

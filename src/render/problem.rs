@@ -35,8 +35,8 @@ pub(super) fn refusal_rows(report: &ErrorReport, linker: Linker<'_>, style: &Sty
 }
 
 /// Returns the rows of one problem, indented.
-pub(super) fn problem_rows(problem: &Problem, style: &Style) -> Vec<Row> {
-    rows_of(&explain::problem(problem), Linker::new(style.links, None), style)
+pub(super) fn problem_rows(problem: &Problem, linker: Linker<'_>, style: &Style) -> Vec<Row> {
+    rows_of(&explain::problem(problem), linker, style)
 }
 
 fn rows_of(said: &[Said<'_>], linker: Linker<'_>, style: &Style) -> Vec<Row> {
@@ -123,7 +123,7 @@ mod tests {
     /// The rows of a problem of which only the nearest place is said.
     fn nearest_rows(nearest: Nearest, style: &Style) -> Vec<Row> {
         let problem = Problem { nearest: Some(nearest), ..Problem::new(Code::HunkNotFound, "") };
-        problem_rows(&problem, style).split_off(1)
+        problem_rows(&problem, Linker::new(style.links, None), style).split_off(1)
     }
 
     fn nearest_text(expected: &str, found: &str, width: usize) -> String {

@@ -46,6 +46,7 @@ pub(super) fn card(files: Vec<CardFile>, diffs: Vec<FileDiff>) -> Card {
         requested: Vec::new(),
         message: None,
         error: None,
+        compared: None,
     }
 }
 

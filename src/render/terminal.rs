@@ -137,6 +137,9 @@ fn view_rows(view: &CardView<'_>, folder: Option<&str>, style: &Style, rows: &mu
             rows.append(wrap(&Prose::new().with("  ", role).with(line, role), 2, style));
         }
     }
+    for problem in view.compared {
+        rows.append(problem_rows(problem, linker, style));
+    }
     let paths: Vec<&str> = view.files.iter().map(|file| file.path).collect();
     let left = syntax::mark(&mut lines, &paths, style.max_lines, style.syntax());
     for (own, (file, lines)) in view.files.iter().zip(&lines).enumerate() {
@@ -297,7 +300,7 @@ fn preview_rows(call_id: Option<&str>, files: &[PreviewFile], style: &Style) -> 
         let no_syntax = lines.no_syntax.take();
         let which = Which { paths: &[], own: 0, linker };
         body::rows(&lines, which, tint, style, &mut rows);
-        rows.extend(file.problem.iter().flat_map(|problem| problem_rows(problem, style)));
+        rows.extend(file.problem.iter().flat_map(|problem| problem_rows(problem, linker, style)));
         rest.iter_mut().take(usize::from(before > 0)).for_each(|first| first.gap = Gap::None);
         body::rows(&FileLines { hunks: rest, no_syntax }, which, tint, style, &mut rows);
     }

@@ -14,6 +14,7 @@ use crate::report::EolName;
 use crate::report::ErrorReport;
 use crate::report::FileDiff;
 use crate::report::Operation;
+use crate::report::Problem;
 use crate::report::Recorded;
 
 /// How many lines of a message are drawn: it may hold a whole file.
@@ -56,6 +57,8 @@ pub(super) struct CardView<'a> {
     pub(super) message: Option<&'a str>,
     /// The reason with all its problems; it goes before the message, which says the same.
     pub(super) error: Option<&'a ErrorReport>,
+    /// What of a failed call does not fit its files, as another agent's log told them before.
+    pub(super) compared: &'a [Problem],
     /// Nothing was changed.
     pub(super) is_refused: bool,
     /// The files.
@@ -185,6 +188,7 @@ pub(super) fn card_view<'a>(card: &'a Card, arrow: &str) -> CardView<'a> {
         details: details(card),
         message: card.message.as_deref(),
         error: card.error.as_ref().filter(|_| is_refused),
+        compared: card.compared.as_deref().filter(|_| is_refused).unwrap_or_default(),
         is_refused,
         files,
     }
@@ -321,10 +325,14 @@ fn card_file<'a>(card: &Card, file: &'a CardFile, diffs: Vec<&'a FileDiff>, arro
 /// Says of hunks that were asked for that they were not done, and whether anybody knows what stands there instead.
 fn undone_words(card: &Card, status: CardStatus, diffs: &[&FileDiff]) -> &'static str {
     let has_old = diffs.iter().any(|diff| diff.old_text.as_deref().is_some_and(|old| !old.is_empty()));
-    if status == CardStatus::Failed && card.error.is_none() && has_old {
-        "as requested, not applied; the log does not record what the file said"
-    } else {
-        "as requested, not applied"
+    match &card.compared {
+        Some(problems) if problems.is_empty() => {
+            "as requested, not applied; the old text stands in the file as the log tells it"
+        }
+        None if status == CardStatus::Failed && card.error.is_none() && has_old => {
+            "as requested, not applied; the log does not record what the file said"
+        }
+        Some(_) | None => "as requested, not applied",
     }
 }
 

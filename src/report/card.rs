@@ -8,6 +8,7 @@ use super::EolName;
 use super::ErrorReport;
 use super::FileDiff;
 use super::Operation;
+use super::Problem;
 
 /// The card of one tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -36,6 +37,10 @@ pub struct Card {
     /// The reason of a failure with all its problems, where the log is hunkwise's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorReport>,
+    /// What keeps the old texts of a failed call from being replaced in its files, as another agent's log told them
+    /// before; nothing if they stand there once, and absent if the log did not tell the files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared: Option<Vec<Problem>>,
 }
 
 /// The name of the card schema.

@@ -13,6 +13,7 @@ pub(crate) mod live;
 pub mod net;
 pub mod pair;
 pub mod prompt;
+mod recalled;
 pub mod requested;
 pub mod sse;
 pub mod stored;
@@ -46,6 +47,7 @@ use frame::readable_text;
 use generic::Generic;
 use pair::Call;
 use pair::Pairs;
+use recalled::Recalled;
 use told::Told;
 use unpack::Unpack;
 
@@ -201,6 +203,7 @@ struct Cards {
     first_folder: Option<String>,
     /// The folder that calls run in now.
     folder: Option<String>,
+    recalled: Recalled,
     summary: ReplaySummary,
 }
 
@@ -425,6 +428,7 @@ impl Reader {
             pairs: Pairs::new(format.id_scope()),
             first_folder: None,
             folder: None,
+            recalled: Recalled::default(),
             summary: ReplaySummary::default(),
         };
         let passes_sub_agents = options.passes_sub_agents;
@@ -555,7 +559,8 @@ impl Cards {
         }
     }
 
-    fn draw(&mut self, call: Call, result: Option<CallResult>, emit: Emit<'_>) {
+    fn draw(&mut self, call: Call, mut result: Option<CallResult>, emit: Emit<'_>) {
+        let whole = result.as_mut().map(|result| recalled::whole_texts(result, self.is_told));
         let drawn = if self.is_told {
             stored::draw_told(self.format.name(), call, result)
         } else {
@@ -564,6 +569,7 @@ impl Cards {
         self.summary.replaced_characters += drawn.replaced;
         if let Some(mut card) = drawn.card {
             card.source.folder.clone_from(&self.folder);
+            self.recalled.take(&mut card, whole.unwrap_or_default());
             self.summary.cards += 1;
             emit(card, drawn.told);
         }

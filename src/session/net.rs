@@ -603,6 +603,7 @@ impl Stretch {
             requested: Vec::new(),
             message: (!notes.is_empty()).then(|| notes.join("\n")),
             error: None,
+            compared: None,
         };
         let pieces = match exact {
             Exact::Known(pieces) => Some(pieces),
@@ -772,7 +773,7 @@ impl<'a> Step<'a> {
     }
 
     /// Returns the hunks as replacements of text, in the order in which they are made.
-    fn edits(&self) -> Result<Vec<Edit>, String> {
+    pub(super) fn edits(&self) -> Result<Vec<Edit>, String> {
         let ending = |eol: Option<EolName>| if eol == Some(EolName::Crlf) { "\r\n" } else { "\n" };
         let (before, after) = self.file.eol.map_or((None, None), |eol| (eol.before, eol.after));
         let endings = (ending(before.or(after)), ending(after.or(before)));

@@ -116,6 +116,7 @@ pub fn draw(format: &str, mut call: Call, result: Option<CallResult>) -> Drawn {
         requested: Vec::new(),
         message,
         error,
+        compared: None,
     };
     let is_done = !matches!(status, CardStatus::Failed | CardStatus::Rejected);
     Drawn { card: Some(if is_done { card } else { undone(card) }), replaced, told: Vec::new() }
@@ -344,6 +345,7 @@ mod tests {
             requested: Vec::new(),
             message: None,
             error: None,
+            compared: None,
         };
         assert_eq!(card, wanted);
     }
