@@ -17,6 +17,9 @@ const LIMIT_BYTES: usize = 4096;
 /// little in common for a comparison to mean anything.
 const COMMON_PERCENT: usize = 40;
 
+/// The least share, in percent, of the non-blank bytes of lines that were wrapped anew that is equal.
+const RUN_PERCENT: usize = 80;
+
 /// The emphasised byte ranges of one line, sorted.
 pub type Emphasis = Vec<Range<usize>>;
 
@@ -55,6 +58,87 @@ pub fn emphasis(old: &str, new: &str) -> Option<(Emphasis, Emphasis)> {
     common_bytes += non_blank_bytes(&old[old_end..]);
     let all_bytes = non_blank_bytes(old) + non_blank_bytes(new);
     (2 * common_bytes * 100 >= all_bytes * COMMON_PERCENT).then_some((old_ranges.list, new_ranges.list))
+}
+
+/// What differs between some lines and those that came for them, wherever the lines are broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunEmphasis {
+    /// Of each old line. A line that differs as a whole has none: there is nothing in it to stand out from.
+    pub old: Vec<Emphasis>,
+    /// Of each new line.
+    pub new: Vec<Emphasis>,
+    /// Nothing but blanks and the ends of lines differs.
+    pub is_equal: bool,
+}
+
+/// Returns what differs between lines that were wrapped anew; `None` if that is not what they were.
+///
+/// They were if at least 80 % of the non-blank bytes of both sides are equal and in the same order. Sides of more than
+/// 4096 bytes are not looked into.
+///
+/// ```
+/// use hunkwise::diff::words::run_emphasis;
+///
+/// let run = run_emphasis(&["call(one, two);"], &["call(", "    one, 2,", ");"]).unwrap();
+/// assert_eq!(run.old, [vec![10..13]]);
+/// assert_eq!(run.new, [vec![], vec![9..11], vec![]]);
+/// ```
+pub fn run_emphasis(old: &[&str], new: &[&str]) -> Option<RunEmphasis> {
+    let (old, new) = (Run::of(old)?, Run::of(new)?);
+    let changes = changes(&old.words, &new.words);
+    let changed = |range: &Range<usize>, run: &Run<'_>| {
+        run.words[range.clone()].iter().map(|word| word.len()).sum::<usize>()
+    };
+    let changed_bytes: usize =
+        changes.iter().map(|change| changed(&change.0, &old) + changed(&change.1, &new)).sum();
+    let all_bytes = changed(&(0..old.words.len()), &old) + changed(&(0..new.words.len()), &new);
+    let is_alike = (all_bytes - changed_bytes) * 100 >= all_bytes * RUN_PERCENT;
+    is_alike.then(|| RunEmphasis {
+        old: old.emphasis(changes.iter().map(|change| change.0.clone())),
+        new: new.emphasis(changes.iter().map(|change| change.1.clone())),
+        is_equal: changes.is_empty(),
+    })
+}
+
+/// The words of some lines, without the blanks.
+struct Run<'a> {
+    lines: &'a [&'a str],
+    words: Vec<&'a str>,
+    /// In which line each word stands, and where it begins.
+    places: Vec<(usize, usize)>,
+}
+
+impl<'a> Run<'a> {
+    fn of(lines: &'a [&'a str]) -> Option<Self> {
+        if lines.iter().map(|line| line.len()).sum::<usize>() > LIMIT_BYTES {
+            return None;
+        }
+        let mut run = Run { lines, words: Vec::new(), places: Vec::new() };
+        for (index, line) in lines.iter().enumerate() {
+            let mut start = 0;
+            for word in words(line) {
+                if !word.trim().is_empty() {
+                    run.words.push(word);
+                    run.places.push((index, start));
+                }
+                start += word.len();
+            }
+        }
+        Some(run)
+    }
+
+    fn emphasis(&self, changes: impl Iterator<Item = Range<usize>>) -> Vec<Emphasis> {
+        let mut ranges: Vec<Ranges<'_>> = self.lines.iter().map(|line| Ranges::of(line)).collect();
+        for word in changes.flatten() {
+            let (line, start) = self.places[word];
+            ranges[line].push(start..start + self.words[word].len());
+        }
+        let list = |ranges: Ranges<'_>| match ranges.list.as_slice() {
+            [only] if only.len() == ranges.line.trim().len() => Vec::new(),
+            _ => ranges.list,
+        };
+        ranges.into_iter().map(list).collect()
+    }
 }
 
 /// Returns which ranges of the words differ, in order.
@@ -253,6 +337,26 @@ mod tests {
             };
             // A search may slide what one word became away from it.
             prop_assert!(found == searched || found.len() == 1 && length(&found) == length(&searched));
+        }
+
+        #[test]
+        fn words_of_wrapped_lines_lie_in_their_lines(
+            old in proptest::collection::vec("[ab,. é\u{301}文]{0,8}", 0..4),
+            new in proptest::collection::vec("[ab,. é\u{301}文]{0,8}", 0..4),
+        ) {
+            let (old, new): (Vec<&str>, Vec<&str>) =
+                (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());
+            let Some(run) = run_emphasis(&old, &new) else { return Ok(()) };
+            let joined = |lines: &[&str]| lines.concat().split_whitespace().collect::<String>();
+            prop_assert!(!run.is_equal || joined(&old) == joined(&new));
+            prop_assert_eq!((run.old.len(), run.new.len()), (old.len(), new.len()));
+            for (line, ranges) in old.iter().zip(&run.old).chain(new.iter().zip(&run.new)) {
+                let mut end = 0;
+                for range in ranges {
+                    prop_assert!(range.start >= end && !line[range.clone()].trim().is_empty());
+                    end = range.end;
+                }
+            }
         }
 
         #[test]

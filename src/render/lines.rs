@@ -134,6 +134,7 @@ impl<'a> FileLines<'a> {
         let parts: Vec<String> = words(count(Blanks::Indentation), "only re-indented")
             .into_iter()
             .chain(words(count(Blanks::Other), "changed only in blanks"))
+            .chain(words(count(Blanks::Wrapping), "only wrapped anew"))
             .collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }

@@ -8,11 +8,14 @@ use foldhash::fast::FixedState;
 use crate::diff::hunks::Sign;
 use crate::diff::hunks::SignedLine;
 use crate::diff::words;
+use crate::diff::words::RunEmphasis;
 
 /// Longer lines are compared from both ends only: words of minified code tell nothing and cost time.
 const LIMIT_WORDS_BYTES: usize = 4096;
 /// A run with more pairs of lines than this is paired in order: every pair of it would have to be compared.
 const LIMIT_PAIRS: usize = 1 << 12;
+/// Runs that have less of their words in common than this, in percent, were not wrapped anew.
+const LIKE_WRAPPED_PERCENT: u32 = 70;
 /// Lines that have less of their words in common than this, in percent, do not replace each other.
 const LIKE_PERCENT: u32 = 40;
 
@@ -37,6 +40,8 @@ pub(super) enum Blanks {
     Indentation,
     /// Others.
     Other,
+    /// Only where the lines are broken.
+    Wrapping,
 }
 
 /// Whether the words that differ are looked for.
@@ -57,15 +62,52 @@ pub(super) fn marks_of(lines: &[SignedLine<'_>], emphasis: Emphasis) -> Vec<Opti
         let deleted = run(at, Sign::Delete);
         let inserted = run(at + deleted, Sign::Insert);
         let (old, new) = lines[at..at + deleted + inserted].split_at(deleted);
-        for (old_index, new_index) in pairs(old, new) {
+        let pairs = pairs(old, new);
+        let wrapped = if pairs.len() < deleted.max(inserted) { wrapped_anew(old, new) } else { None };
+        if let Some(run) = &wrapped {
+            let sides = run.old.iter().chain(&run.new).enumerate();
+            for (index, words) in sides {
+                let focus = words.first().zip(words.last()).map(|(first, last)| first.start..last.end);
+                let blanks = run.is_equal.then_some(Blanks::Wrapping);
+                let words = if emphasis == Emphasis::Words { words.clone() } else { Vec::new() };
+                marks[at + index] = Some(Box::new(Marks { words, focus, partner: None, blanks }));
+            }
+        }
+        for (old_index, new_index) in pairs {
             let (old_at, new_at) = (at + old_index, at + deleted + new_index);
-            let (old, new) = pair_marks(lines[old_at].text, lines[new_at].text, emphasis);
-            marks[old_at] = Some(Box::new(Marks { partner: Some(new_at), ..old }));
-            marks[new_at] = Some(Box::new(Marks { partner: Some(old_at), ..new }));
+            if wrapped.is_none() {
+                let (old, new) = pair_marks(lines[old_at].text, lines[new_at].text, emphasis);
+                (marks[old_at], marks[new_at]) = (Some(Box::new(old)), Some(Box::new(new)));
+            }
+            for (line, partner) in [(old_at, new_at), (new_at, old_at)] {
+                if let Some(marks) = &mut marks[line] {
+                    marks.partner = Some(partner);
+                }
+            }
         }
         at += (deleted + inserted).max(1);
     }
     marks
+}
+
+/// Returns what differs in a run whose lines are broken at other places than before, if that is what it is.
+fn wrapped_anew<'a>(old: &[SignedLine<'a>], new: &[SignedLine<'a>]) -> Option<RunEmphasis> {
+    let length = |lines: &[SignedLine<'_>]| lines.iter().map(|line| line.text.len()).sum::<usize>();
+    // What has less in common than that in any order needs no search.
+    let is_like = || {
+        let prints = |lines: &[SignedLine<'_>]| {
+            let mut prints: Vec<u32> = lines.iter().flat_map(|line| word_prints(line.text)).collect();
+            prints.sort_unstable();
+            prints
+        };
+        like_percent(&prints(old), &prints(new)) >= LIKE_WRAPPED_PERCENT
+    };
+    let is_short = length(old).max(length(new)) <= LIMIT_WORDS_BYTES;
+    if old.is_empty() || new.is_empty() || !is_short || !is_like() {
+        return None;
+    }
+    let texts = |lines: &[SignedLine<'a>]| lines.iter().map(|line| line.text).collect::<Vec<&str>>();
+    words::run_emphasis(&texts(old), &texts(new))
 }
 
 /// Returns which deleted lines of a run pair with which inserted ones, both rising.
@@ -242,6 +284,38 @@ mod tests {
         let many: Vec<String> = (0..100).map(|number| format!("line {number}")).collect();
         let texts: Vec<&str> = many.iter().map(String::as_str).collect();
         assert_eq!(paired(&texts, &texts[..50]).len(), 50);
+    }
+
+    #[test]
+    fn lines_that_were_wrapped_anew_are_compared_across_their_ends() {
+        let marked = |old: &[&'static str], new: &[&'static str]| -> Vec<(Vec<String>, Option<Blanks>)> {
+            let side =
+                |kind, texts: &[&'static str]| texts.iter().map(|text| line(kind, text)).collect::<Vec<_>>();
+            let lines = [side(Sign::Delete, old), side(Sign::Insert, new)].concat();
+            let words = |(marks, line): (&Option<Box<Marks>>, &SignedLine<'_>)| {
+                let marks = marks.as_deref().unwrap_or(&NONE);
+                let word = |word: &Range<usize>| line.text[word.clone()].to_owned();
+                (marks.words.iter().map(word).collect(), marks.blanks)
+            };
+            marks_of(&lines, Emphasis::Words).iter().zip(&lines).map(words).collect()
+        };
+        let none = || (Vec::new(), Some(Blanks::Wrapping));
+        assert_eq!(
+            marked(&["call(one, two);"], &["call(", "    one,", "    two", ");"]),
+            [none(), none(), none(), none(), none()]
+        );
+        let word = |word: &str| (vec![word.to_owned()], None);
+        let plain = || (Vec::new(), None);
+        assert_eq!(
+            marked(&["if a && b { run(c, d); }"], &["if a && b {", "    run(c, d, 7);", "}"]),
+            [plain(), plain(), word(", 7"), plain()]
+        );
+        // Other words are another text, and a line that came beside others has nothing to stand out from.
+        assert_eq!(marked(&["let a = 1;", "}"], &["fn b() {", "call(one);", "}"])[0], plain(),);
+        assert_eq!(
+            marked(&["let long_name = read(x);"], &["let long_name = read(x);", "y();"])[1..],
+            [plain(), plain()]
+        );
     }
 
     #[test]
