@@ -7,6 +7,7 @@ use std::sync::PoisonError;
 
 use super::escape::Cell;
 use super::escape::Place;
+use super::escape::border_before;
 use super::escape::cells;
 use super::lines::FileLines;
 use super::lines::Gap;
@@ -218,11 +219,6 @@ fn part_in_view(text: &str, focus: Option<&Range<usize>>, width: usize) -> Range
     let reach = LEAST_PART_BYTES.max(width.saturating_mul(BYTES_A_COLUMN));
     let focus = focus.map_or(0, |focus| focus.start).min(text.len());
     border_before(text, focus.saturating_sub(reach))..border_before(text, focus + reach)
-}
-
-/// Returns the last border between characters that is not behind `at`, in bytes.
-fn border_before(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 /// Adds the rows of one line: one, or as many as it needs where everything is drawn.

@@ -104,6 +104,11 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
+/// Returns the last border between characters that is not behind `at`, in bytes.
+pub(super) fn border_before(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
 /// Tells whether a scalar is a control, reorders text, or can't be seen.
 ///
 /// Beside the controls and the bidi set these are the scalars that Unicode calls default ignorable, since fonts draw

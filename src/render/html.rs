@@ -6,15 +6,19 @@
 
 use std::io;
 use std::io::Write;
+use std::ops::Range;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::Digest;
 use sha2::Sha256;
+use unicode_segmentation::GraphemeCursor;
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::crew::Crew;
 use super::escape::Charset;
 use super::escape::Place;
+use super::escape::border_before;
 use super::escape::each_cell;
 use super::escape::is_hidden;
 use super::explain;
@@ -33,6 +37,7 @@ use super::syntax::Syntax;
 use super::syntax::Token;
 use super::view::ARROW;
 use super::view::Counts;
+use super::view::ELLIPSIS;
 use super::view::FileView;
 use super::view::Tone;
 use super::view::card_view;
@@ -43,6 +48,10 @@ use crate::report::Card;
 const CSS: &str = include_str!("page.css");
 /// A larger patch is not put into the page a second time.
 const LIMIT_PATCH_BYTES: usize = 64 << 10;
+/// A line with more bytes than this is cut around its change; all of it is there to be opened.
+const LONG_LINE_BYTES: usize = 2000;
+/// How many bytes of such a line are shown at once.
+const SHOWN_BYTES: usize = 600;
 
 /// A page that is being written.
 #[derive(Debug)]
@@ -280,25 +289,66 @@ fn write_line(out: &mut dyn Write, line: &LineView<'_>, has_numbers: bool) -> io
             }
         }
     }
-    write!(out, "<span class=\"s\">{sign}</span><code>")?;
+    write!(out, "<span class=\"s\">{sign}</span>")?;
+    let shown = window(line);
+    write_code(out, line, &shown)?;
+    if shown.len() < line.text.len() {
+        let all = line.text.graphemes(true).count();
+        write!(out, "<details><summary>all {all} characters</summary>")?;
+        write_code(out, line, &(0..line.text.len()))?;
+        out.write_all(b"</details>")?;
+    }
+    writeln!(out, "</{tag}>")
+}
+
+/// Returns which bytes of a line are shown at once: all of it, or of a long one what is around its change.
+fn window(line: &LineView<'_>) -> Range<usize> {
+    let text = line.text;
+    if text.len() <= LONG_LINE_BYTES {
+        return 0..text.len();
+    }
+    let border = |at: usize| {
+        let at = border_before(text, at);
+        let mut cursor = GraphemeCursor::new(at, text.len(), true);
+        match cursor.is_boundary(text, 0) {
+            Ok(false) => cursor.prev_boundary(text, 0).ok().flatten().unwrap_or(0),
+            Ok(true) | Err(_) => at,
+        }
+    };
+    let focus = line.marks().focus.as_ref().map_or(0, |focus| focus.start);
+    let start = if focus < SHOWN_BYTES / 2 { 0 } else { border(focus - SHOWN_BYTES / 4) };
+    start..border(start + SHOWN_BYTES)
+}
+
+/// Writes some of the bytes of a line, which begin and end between characters that are seen as one.
+fn write_code(out: &mut dyn Write, line: &LineView<'_>, shown: &Range<usize>) -> io::Result<()> {
+    out.write_all(b"<code>")?;
+    let ellipsis = |out: &mut dyn Write, is_cut: bool| {
+        if is_cut { write!(out, "<span class=\"cut\">{ELLIPSIS}</span>") } else { Ok(()) }
+    };
+    ellipsis(out, shown.start > 0)?;
     // All pieces are on the borders of characters that are seen as one.
-    let mut written = Ok(());
+    let (mut written, mut start) = (Ok(()), 0);
     line.each_piece(|piece, differs, token| {
+        let piece_start = start;
+        start += piece.len();
+        let (from, to) = (piece_start.max(shown.start), start.min(shown.end));
         let (open, close) = match (differs, token) {
             (true, _) if line.is_moved => ("", ""),
             (true, _) => ("<mark>", "</mark>"),
             (false, Some(token)) => (open_of(token), "</i>"),
             (false, None) => ("", ""),
         };
-        if written.is_ok() {
+        if written.is_ok() && from < to {
             written = out
                 .write_all(open.as_bytes())
-                .and_then(|()| text(out, piece, Place::Copied))
+                .and_then(|()| text(out, &piece[from - piece_start..to - piece_start], Place::Copied))
                 .and_then(|()| out.write_all(close.as_bytes()));
         }
     });
     written?;
-    writeln!(out, "</code></{tag}>")
+    ellipsis(out, shown.end < line.text.len())?;
+    out.write_all(b"</code>")
 }
 
 /// Returns the tag that begins a token. `i` is for text that differs from the rest, as technical terms do, and short.
@@ -410,6 +460,28 @@ mod tests {
         card.title = "edit a<b>.rs".to_owned();
         card.source.turn = Some(4);
         card
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_its_change_and_all_of_it_is_there() {
+        let line = |word: &str| format!("{}e\u{301}{word}{}", "ab ".repeat(2000), " <y>".repeat(2000));
+        let (old, new) = (line("old"), line("new"));
+        let diff = sample::hunk("a", (1, &[old.as_str()]), (1, &[new.as_str()]));
+        let page = page(&[sample::card(vec![sample::file("a", Operation::Update)], vec![diff])]);
+        let codes: Vec<&str> =
+            page.split("<code>").skip(1).filter_map(|rest| Some(rest.split_once("</code>")?.0)).collect();
+        let [cut_old, all_old, cut_new, all_new] = codes.as_slice() else { panic!("{}", codes.len()) };
+        let cut = "<span class=\"cut\">\u{2026}</span>";
+        for (code, text) in [(cut_old, "old"), (cut_new, "new")] {
+            assert!(code.starts_with(cut) && code.ends_with(cut) && code.len() < 2000, "{code}");
+            assert!(code.contains(text), "{code}");
+        }
+        let shown = |code: &str| {
+            let unmarked = code.replace("<mark>", "").replace("</mark>", "");
+            unmarked.replace("&lt;", "<").replace("&gt;", ">")
+        };
+        assert_eq!((shown(all_old), shown(all_new)), (old.clone(), new));
+        assert!(page.contains(&format!("all {} characters", old.graphemes(true).count())));
     }
 
     #[test]
