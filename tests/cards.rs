@@ -564,7 +564,7 @@ fn no_escape_sequence_gets_through() {
 
 /// Draws a card in colours at a width, and lets a terminal of that width show it.
 fn check_screen(card: &Card, style: &Style) {
-    let plain = drawn(card, &Style { color: Color::Never, ..*style });
+    let plain = drawn(card, &Style { color: Color::Never, is_screen: false, ..*style });
     let rows: Vec<&str> = plain.lines().map(str::trim_end).collect();
     let size = |length: usize| NonZero::new(u16::try_from(length).expect("a size")).expect("a size");
     let mut terminal = vt100::Parser::new(size(rows.len() + 2), size(style.width), 0);
@@ -583,7 +583,7 @@ fn styles(width: usize) -> impl Iterator<Item = Style> {
     let colored = Style { color: Color::TrueColor, ..plain };
     [
         colored,
-        Style { is_side_by_side: true, ..colored },
+        Style { is_side_by_side: true, is_screen: true, ..colored },
         Style { is_side_by_side: true, is_full: true, is_padded: true, ..colored },
         Style { is_full: true, ascii: true, color: Color::Ansi16, ..plain },
     ]
@@ -602,6 +602,28 @@ fn a_terminal_shows_every_row_at_every_width() {
             styles(width).for_each(|style| check_screen(card, &style));
         }
     }
+}
+
+#[test]
+fn the_right_side_stands_in_its_column_whatever_a_terminal_takes_for_the_left_one() {
+    let families = "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} \u{2764}\u{fe0f}\u{200d}\u{1f525} x";
+    let (old, new) = (["plain", families, "a"], ["plain", families, "b"]);
+    let card = applied("src/a.rs", 1, 1, vec![hunk("src/a.rs", 1, &old, &new)]);
+    let bars = |is_screen: bool| {
+        let style = Style { is_side_by_side: true, is_screen, color: Color::Ansi256, ..Style::plain(80) };
+        let mut terminal = vt100::Parser::new(24.try_into().unwrap(), 80.try_into().unwrap(), 0);
+        terminal.process(drawn(&card, &style).replace('\n', "\r\n").as_bytes());
+        let bar = |row: u16| {
+            let is_bar = |column: &u16| {
+                terminal.screen().cell(row, *column).is_some_and(|cell| cell.contents() == "\u{2502}")
+            };
+            (0..80).find(is_bar)
+        };
+        (1..4).map(bar).collect::<Vec<_>>()
+    };
+    assert_eq!(bars(true), [Some(39); 3]);
+    // This terminal counts scalars: nothing else than the column would keep the sides apart.
+    assert_ne!(bars(false), [Some(39); 3]);
 }
 
 /// Text in which everything stands that has another width than its count of characters, but for joined emoji.

@@ -118,6 +118,7 @@ pub fn styles(globals: &Globals, base: Option<&Path>) -> (Style, Style) {
         is_full: globals.full,
         is_side_by_side: false,
         is_padded: false,
+        is_screen: is_terminal && color != Color::Never,
         crew: ordered::crew(),
         syntax: match globals.syntax {
             SyntaxWhen::Auto => Syntax::RUN,

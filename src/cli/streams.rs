@@ -50,6 +50,7 @@ impl Console {
     pub fn is_paged(&mut self, keeps_links: bool) {
         for style in [&mut self.out_style, &mut self.error_style] {
             style.is_padded = true;
+            style.is_screen = false;
             style.links = style.links.filter(|_| keeps_links);
         }
     }

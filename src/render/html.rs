@@ -12,13 +12,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::Digest;
 use sha2::Sha256;
-use unicode_segmentation::GraphemeCursor;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::crew::Crew;
 use super::escape::Charset;
 use super::escape::Place;
-use super::escape::border_before;
 use super::escape::each_cell;
 use super::escape::is_hidden;
 use super::explain;
@@ -29,6 +27,7 @@ use super::lines::Gap;
 use super::lines::LineView;
 use super::lines::OPEN_LINES;
 use super::marks::Emphasis;
+use super::marks::grapheme_border_before;
 use super::moved;
 use super::moved::moved_words;
 use super::patch::SessionPatch;
@@ -51,7 +50,7 @@ const LIMIT_PATCH_BYTES: usize = 64 << 10;
 /// A line with more bytes than this is cut around its change; all of it is there to be opened.
 const LONG_LINE_BYTES: usize = 2000;
 /// How many bytes of such a line are shown at once.
-const SHOWN_BYTES: usize = 600;
+const SHOWN_BYTES: usize = 400;
 
 /// A page that is being written.
 #[derive(Debug)]
@@ -307,17 +306,10 @@ fn window(line: &LineView<'_>) -> Range<usize> {
     if text.len() <= LONG_LINE_BYTES {
         return 0..text.len();
     }
-    let border = |at: usize| {
-        let at = border_before(text, at);
-        let mut cursor = GraphemeCursor::new(at, text.len(), true);
-        match cursor.is_boundary(text, 0) {
-            Ok(false) => cursor.prev_boundary(text, 0).ok().flatten().unwrap_or(0),
-            Ok(true) | Err(_) => at,
-        }
-    };
     let focus = line.marks().focus.as_ref().map_or(0, |focus| focus.start);
-    let start = if focus < SHOWN_BYTES / 2 { 0 } else { border(focus - SHOWN_BYTES / 4) };
-    start..border(start + SHOWN_BYTES)
+    let start =
+        if focus < SHOWN_BYTES / 2 { 0 } else { grapheme_border_before(text, focus - SHOWN_BYTES / 4) };
+    start..grapheme_border_before(text, start + SHOWN_BYTES)
 }
 
 /// Writes some of the bytes of a line, which begin and end between characters that are seen as one.

@@ -4,7 +4,9 @@ use std::hash::BuildHasher;
 use std::ops::Range;
 
 use foldhash::fast::FixedState;
+use unicode_segmentation::GraphemeCursor;
 
+use super::escape::border_before;
 use crate::diff::hunks::Sign;
 use crate::diff::hunks::SignedLine;
 use crate::diff::words;
@@ -12,6 +14,8 @@ use crate::diff::words::RunEmphasis;
 
 /// Longer lines are compared from both ends only: words of minified code tell nothing and cost time.
 const LIMIT_WORDS_BYTES: usize = 4096;
+/// What differs in such a line is marked if it is at most this part of it, one in so many.
+const SMALL_PART: usize = 4;
 /// A run with more pairs of lines than this is paired in order: every pair of it would have to be compared.
 const LIMIT_PAIRS: usize = 1 << 12;
 /// Runs that have less of their words in common than this, in percent, were not wrapped anew.
@@ -189,9 +193,12 @@ fn like_percent(old: &[u32], new: &[u32]) -> u32 {
 }
 
 fn pair_marks(old: &str, new: &str, emphasis: Emphasis) -> (Marks, Marks) {
-    let is_looked_for = emphasis == Emphasis::Words && old.len().max(new.len()) <= LIMIT_WORDS_BYTES;
-    let (old_words, new_words) =
-        is_looked_for.then(|| words::emphasis(old, new)).flatten().unwrap_or_default();
+    let is_short = old.len().max(new.len()) <= LIMIT_WORDS_BYTES;
+    let (old_words, new_words) = match (emphasis, is_short) {
+        (Emphasis::None, _) => Default::default(),
+        (Emphasis::Words, true) => words::emphasis(old, new).unwrap_or_default(),
+        (Emphasis::Words, false) => (changed_part(old, new), changed_part(new, old)),
+    };
     let blanks = blanks_of(old, new);
     // What stays in view must not depend on whether words are emphasised.
     let marks = |words: Vec<Range<usize>>, text: &str, partner: &str| Marks {
@@ -201,6 +208,33 @@ fn pair_marks(old: &str, new: &str, emphasis: Emphasis) -> (Marks, Marks) {
         blanks,
     };
     (marks(old_words, old, new), marks(new_words, new, old))
+}
+
+/// Returns what of a long line lies between its common ends with its partner, if that is a small part of it: the least
+/// that has to be found in it.
+fn changed_part(text: &str, partner: &str) -> Vec<Range<usize>> {
+    let part = differing(text, partner);
+    if part.is_empty() || part.len() > text.len() / SMALL_PART {
+        return Vec::new();
+    }
+    let start = grapheme_border_before(text, part.start);
+    let mut cursor = GraphemeCursor::new(grapheme_border_before(text, part.end), text.len(), true);
+    let end = match cursor.cur_cursor() {
+        end if end == part.end => end,
+        _ => cursor.next_boundary(text, 0).ok().flatten().unwrap_or(text.len()),
+    };
+    let part = start..end;
+    vec![part]
+}
+
+/// Returns the last border between characters that are seen as one that is not behind `at`, in bytes.
+pub(super) fn grapheme_border_before(text: &str, at: usize) -> usize {
+    let at = border_before(text, at);
+    let mut cursor = GraphemeCursor::new(at, text.len(), true);
+    match cursor.is_boundary(text, 0) {
+        Ok(false) => cursor.prev_boundary(text, 0).ok().flatten().unwrap_or(0),
+        Ok(true) | Err(_) => at,
+    }
 }
 
 /// Returns which blanks differ, if nothing else does. A carriage return is no blank here: it is an ending.
@@ -327,6 +361,26 @@ mod tests {
         for (old, new) in [("a", "a"), ("a", "b"), ("", " "), ("ab", "a b c"), ("a\r", "a")] {
             assert_eq!(blanks_of(old, new), None, "{old:?} {new:?}");
         }
+    }
+
+    #[test]
+    fn in_a_long_line_what_lies_between_its_common_ends_is_marked() {
+        let line = |word: &str| format!("{}{word}{}", "ab ".repeat(2000), " cd".repeat(2000));
+        let marks = |old: &str, new: &str| {
+            let (old_line, new_line) = (line(old), line(new));
+            let (old, new) = pair_marks(&old_line, &new_line, Emphasis::Words);
+            let words = |marks: Marks, line: &str| {
+                marks.words.into_iter().map(|word| line[word].to_owned()).collect::<Vec<_>>()
+            };
+            (words(old, &old_line), words(new, &new_line))
+        };
+        let words = |word: &str| vec![word.to_owned()];
+        assert_eq!(marks("old", "new"), (words("old"), words("new")));
+        assert_eq!(marks("x", "x, y"), (vec![], words(", y")));
+        // Marks begin and end between characters that are seen as one.
+        assert_eq!(marks("e\u{301}", "e\u{300}"), (words("e\u{301}"), words("e\u{300}")));
+        assert_eq!(marks("e", "e\u{300}"), (vec![], words("e\u{300}")));
+        assert_eq!(marks(&"x".repeat(20_000), "y").0, Vec::<String>::new());
     }
 
     #[test]

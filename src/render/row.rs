@@ -31,6 +31,8 @@ pub(super) struct Row {
     links: Vec<(Range<usize>, Target)>,
     /// Runs before this one are not added to any more.
     sealed: usize,
+    /// The run of another side, and the 1-based column that it begins at.
+    other_side: Option<(usize, usize)>,
 }
 
 impl Row {
@@ -43,6 +45,7 @@ impl Row {
             fill: None,
             links: Vec::new(),
             sealed: 0,
+            other_side: None,
         }
     }
 
@@ -157,6 +160,8 @@ impl Row {
         let role = self.fill.filter(|role| style.fills(*role)).unwrap_or(Role::Plain);
         let room = self.room();
         self.append(&" ".repeat(room), room, role.into());
+        self.other_side = Some((self.runs.len(), self.columns + 1));
+        self.sealed = self.runs.len();
         self.width = style.width;
         self.push_plain(mark, Role::Dim);
         self.columns += right.columns;
@@ -177,6 +182,10 @@ impl Row {
         let mut links = self.links.iter().filter(|(range, _)| !range.is_empty()).peekable();
         let mut start = 0;
         for (at, &(end, ink)) in self.runs.iter().enumerate() {
+            // A terminal may take other columns for a character than was reckoned: the other side stands where it should.
+            if let Some((_, column)) = self.other_side.filter(|(run, _)| *run == at && inks.style.is_screen) {
+                write!(out, "\u{1b}[{column}G")?;
+            }
             if let Some((_, target)) = links.peek().filter(|(range, _)| range.start == at) {
                 write!(out, "\u{1b}]8;{target}\u{1b}\\")?;
             }

@@ -47,6 +47,8 @@ pub struct Style {
     pub is_side_by_side: bool,
     /// Whether grounds reach to the end of a row by blanks: a pager does not take the sequence that erases.
     pub is_padded: bool,
+    /// Whether what is written goes to a terminal as it is, so that the cursor can be told where to go.
+    pub is_screen: bool,
     /// What paths lead to, where the terminal takes links.
     pub links: Option<&'static Links>,
     /// How much is coloured by syntax, where there are enough colours for it.
@@ -71,6 +73,7 @@ impl Style {
             is_full: false,
             is_side_by_side: false,
             is_padded: false,
+            is_screen: false,
             links: None,
             syntax: Syntax::NEVER,
             crew: Crew::ALONE,
