@@ -150,7 +150,15 @@ impl Net {
         let folder = card.source.folder.as_deref().or(root);
         let mut drawn: Vec<&str> = Vec::new();
         let mut moves = Vec::new();
-        for (index, file) in card.files.iter().enumerate().filter(|(_, file)| is_done(card, file)) {
+        let mut files: Vec<(usize, &CardFile)> =
+            card.files.iter().enumerate().filter(|(_, file)| is_done(card, file)).collect();
+        // All files of a record change at once: what is copied is the file as it was before, whatever else happens to it.
+        files.sort_by_key(|(index, file)| {
+            let is_changed = |from: &String| card.files.iter().any(|file| file.path == *from);
+            let is_early = file.operation == Operation::Copy && file.from.as_ref().is_some_and(is_changed);
+            !(is_early && told.get(*index).is_some_and(|told| told.is_record))
+        });
+        for (index, file) in files {
             let told = told.get(index).unwrap_or(&unsaid);
             let is_first = !drawn.contains(&file.path.as_str());
             drawn.push(&file.path);
@@ -525,7 +533,8 @@ impl Stretch {
             _ => Operation::Update,
         };
         let texts = self.known.texts();
-        let is_vague = operation == Operation::Delete && texts.is_none();
+        // Of what was written over before it went only the end is known.
+        let is_vague = operation == Operation::Delete && (texts.is_none() || self.is_old_unknown);
         let diffs = match (&self.lost, texts) {
             (Some((_, diffs, _)), _) => {
                 diffs.iter().map(|diff| FileDiff { path: path.clone(), ..diff.clone() }).collect()
