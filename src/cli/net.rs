@@ -95,7 +95,8 @@ fn read(
     };
     let mut blocks = task.open(log).map_err(failed)?;
     let named = &task.logs.list[log];
-    let options = ReplayOptions { format: task.format, is_told: true, ..named.options() };
+    let options =
+        ReplayOptions { format: task.format, is_told: true, has_sections: false, ..named.options() };
     let mut look = |block: &[u8]| progress(block.len() as u64);
     let (_, summary) = logs::read(&mut blocks, Replay::new(options), &mut look, &mut take).map_err(failed)?;
     match summary {

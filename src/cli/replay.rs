@@ -170,7 +170,10 @@ impl Task {
 
     /// Returns the replay of a log, at its beginning.
     pub fn replay(&self, log: usize) -> Replay {
-        Replay::new(ReplayOptions { format: self.format, ..self.logs.list[log].options() })
+        // Nobody would see them in counts, and a patch is made of texts.
+        let has_sections =
+            !matches!(self.output, CardOutput::Stat | CardOutput::StatRows | CardOutput::Patch);
+        Replay::new(ReplayOptions { format: self.format, has_sections, ..self.logs.list[log].options() })
     }
 
     /// Gives a log its next bytes, and draws the cards that come of them.

@@ -21,6 +21,7 @@ use crate::report::Card;
 use crate::report::SessionEntry;
 use crate::report::SessionSchema;
 use crate::session::Replay;
+use crate::session::ReplayOptions;
 use crate::session::prompt::FirstPrompt;
 
 use super::args::CardOutput;
@@ -180,7 +181,7 @@ fn read(log: &Log, told: &mut Told, take: &mut dyn FnMut(&Card, Option<&str>)) -
     let mut blocks = Blocks::open(&log.path).map_err(|error| reason(&error))?;
     let mut first = FirstPrompt::default();
     let mut take = |card: Card, _: Vec<_>, folder: Option<&str>| take(&card, folder);
-    let replay = Replay::new(log.options());
+    let replay = Replay::new(ReplayOptions { has_sections: false, ..log.options() });
     let read = logs::read(&mut blocks, replay, &mut |block| first.push(block), &mut take);
     told.prompt = first.finish();
     let (folder, summary) = read.map_err(|error| reason(&error))?;

@@ -101,6 +101,41 @@ pub fn from_splices(path: &str, old: &Document, splices: &Splices) -> Vec<FileDi
     hunks(path, old.text(), edits, bom_changes)
 }
 
+/// Says of hunks which sections of the text before they stand in, where their line numbers fit that text.
+pub fn add_sections<'d>(path: &str, old_text: &str, diffs: impl IntoIterator<Item = &'d mut FileDiff>) {
+    let text = old_text.as_bytes();
+    let mut sections = Sections::new(path, text);
+    let (mut offset, mut lines_before) = (0, 0);
+    for diff in diffs.into_iter().filter(|diff| diff.section.is_none()) {
+        let Some(start) = diff.old_start else { continue };
+        let signed = signed_lines(diff);
+        let context = signed.iter().take_while(|line| line.kind == Sign::Context).count();
+        // A start of no lines names the line before them.
+        let before = if diff.old_lines == Some(0) { start } else { start.saturating_sub(1) + context };
+        if before < lines_before {
+            (offset, lines_before) = (0, 0);
+        }
+        offset = skip_lines(text, offset, before - lines_before);
+        lines_before = before;
+        let above = (offset > 0).then(|| LineSpan::before(text, offset).text(text));
+        let is_above = |line: &SignedLine<'_>| above == Some(line.text.trim_end_matches('\r').as_bytes());
+        if context > 0 && !is_above(&signed[context - 1]) {
+            continue;
+        }
+        let changed = &signed[context..];
+        let of = |kind: Sign| {
+            changed
+                .iter()
+                .skip_while(move |line| kind == Sign::Insert && line.kind == Sign::Delete)
+                .take_while(move |line| line.kind == kind)
+        };
+        let end = skip_lines(text, offset, of(Sign::Delete).count());
+        let new: Vec<u8> = of(Sign::Insert).flat_map(|line| [line.text.as_bytes(), b"\n"].concat()).collect();
+        let section = sections.of(offset..end, &new);
+        diff.section = section;
+    }
+}
+
 /// Returns the lines of a hunk with their signs.
 ///
 /// Recorded signs are followed; otherwise the two texts are compared line by line, and in a run of changes the
@@ -578,6 +613,29 @@ mod tests {
         assert_eq!(hunks(&[10, 17]), ["-7,14 +7,14"]);
         assert_eq!(hunks(&[10, 18]), ["-7,7 +7,7", "-15,7 +15,7"]);
         assert_eq!(hunks(&[1, 30]), ["-1,4 +1,4", "-27,4 +27,4"]);
+    }
+
+    #[test]
+    fn hunks_of_a_log_get_the_sections_of_its_text() {
+        let old = "fn a() {\n    one();\n    two();\n    three();\n    four();\n}\n\nfn b() {\n    x();\n    y();\n    z();\n    q();\n}\n";
+        let new = old.replace("four", "4").replace("q()", "r()").replace("x()", "w()");
+        let wanted = compared(old.as_bytes(), new.as_bytes());
+        let sections = |diffs: &[FileDiff]| diffs.iter().map(|diff| diff.section.clone()).collect::<Vec<_>>();
+        assert!(sections(&wanted).contains(&Some("fn a() {".to_owned())), "{:?}", sections(&wanted));
+        let bare =
+            || wanted.iter().map(|diff| FileDiff { section: None, ..diff.clone() }).collect::<Vec<_>>();
+        let mut diffs = bare();
+        add_sections("f", old, &mut diffs);
+        assert_eq!(diffs, wanted);
+        // Out of order they are found as well; in another text they are not looked for.
+        let mut backwards = bare();
+        add_sections("f", old, backwards.iter_mut().rev());
+        assert_eq!(backwards, wanted);
+        let mut other = bare();
+        add_sections("f", &format!("fn c() {{\n{old}"), &mut other);
+        assert_eq!(other, bare());
+        add_sections("f", "", &mut other);
+        assert_eq!(other, bare());
     }
 
     #[test]

@@ -73,6 +73,9 @@ pub struct ReplayOptions {
     pub passes_sub_agents: bool,
     /// What the log tells beside the hunks is handed out with the cards, where [`Replay::push_told`] takes it.
     pub is_told: bool,
+    /// Whether hunks without a section get the one that they stand in, where the log has the whole text beside them. That
+    /// takes time for each such text.
+    pub has_sections: bool,
 }
 
 impl Default for ReplayOptions {
@@ -84,6 +87,7 @@ impl Default for ReplayOptions {
             is_known_only: false,
             passes_sub_agents: false,
             is_told: false,
+            has_sections: true,
         }
     }
 }
@@ -198,6 +202,7 @@ enum Log {
 struct Cards {
     format: Format,
     is_told: bool,
+    has_sections: bool,
     pairs: Pairs,
     /// The folder that the session began in.
     first_folder: Option<String>,
@@ -425,6 +430,7 @@ impl Reader {
         let cards = Cards {
             format,
             is_told: options.is_told,
+            has_sections: options.has_sections,
             pairs: Pairs::new(format.id_scope()),
             first_folder: None,
             folder: None,
@@ -561,6 +567,7 @@ impl Cards {
 
     fn draw(&mut self, call: Call, mut result: Option<CallResult>, emit: Emit<'_>) {
         let whole = result.as_mut().map(|result| recalled::whole_texts(result, self.is_told));
+        let whole = whole.unwrap_or_default();
         let drawn = if self.is_told {
             stored::draw_told(self.format.name(), call, result)
         } else {
@@ -569,7 +576,10 @@ impl Cards {
         self.summary.replaced_characters += drawn.replaced;
         if let Some(mut card) = drawn.card {
             card.source.folder.clone_from(&self.folder);
-            self.recalled.take(&mut card, whole.unwrap_or_default());
+            if self.has_sections {
+                recalled::add_sections(&mut card, &whole);
+            }
+            self.recalled.take(&mut card, whole);
             self.summary.cards += 1;
             emit(card, drawn.told);
         }

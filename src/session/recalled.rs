@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
+use crate::diff::hunks;
 use crate::plan;
 use crate::report::Card;
 use crate::report::CardFile;
@@ -80,6 +81,15 @@ pub(super) fn whole_texts(result: &mut CallResult, is_told: bool) -> Vec<(String
         Some((change.path.clone(), whole))
     };
     result.changes.iter_mut().filter_map(whole).collect()
+}
+
+/// Says of the hunks of a card which sections they stand in, as the texts before tell.
+pub(super) fn add_sections(card: &mut Card, whole: &[(String, Whole)]) {
+    for (path, whole) in whole {
+        let Whole::BeforeJson(json) = whole else { continue };
+        let Ok(text) = serde_json::from_str::<String>(json) else { continue };
+        hunks::add_sections(path, &text, card.diffs.iter_mut().filter(|diff| diff.path == *path));
+    }
 }
 
 impl Recalled {

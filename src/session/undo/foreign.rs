@@ -44,7 +44,7 @@ pub struct ForeignHistory {
 impl ForeignHistory {
     /// Begins a log.
     pub fn new(options: ReplayOptions) -> Self {
-        let replay = Replay::new(ReplayOptions { is_told: true, ..options });
+        let replay = Replay::new(ReplayOptions { is_told: true, has_sections: false, ..options });
         ForeignHistory { replay, history: History::default() }
     }
 
@@ -87,7 +87,7 @@ struct Taken {
 impl ForeignRecords {
     /// Begins to look for the records of these calls.
     pub fn of<'a>(calls: impl IntoIterator<Item = &'a LoggedCall>, options: ReplayOptions) -> Self {
-        let replay = Replay::new(ReplayOptions { is_told: true, ..options });
+        let replay = Replay::new(ReplayOptions { is_told: true, has_sections: false, ..options });
         let wanted = calls.into_iter().map(|call| call.place).collect();
         ForeignRecords { replay, taken: Taken { wanted, ..Taken::default() } }
     }
