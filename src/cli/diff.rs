@@ -52,6 +52,7 @@ use super::exit::Exit;
 use super::fail::Fail;
 use super::ordered;
 use super::printer::CardPrinter;
+use super::printer::Thing;
 use super::streams::Console;
 use super::streams::read_input;
 
@@ -293,6 +294,10 @@ enum Told {
     Skipped(Fail),
 }
 
+fn thing(told: Told, told_bytes: usize, card: Option<Card>) -> Thing<Told> {
+    Thing { told, told_bytes, card }
+}
+
 /// How files that differ are drawn.
 #[derive(Clone, Copy)]
 struct Drawing {
@@ -301,14 +306,14 @@ struct Drawing {
 }
 
 impl Drawing {
-    fn of(self, differing: &Differing) -> (Told, Option<Card>) {
+    fn of(self, differing: &Differing) -> Thing<Told> {
         let (old, new) = (differing.old.as_ref(), differing.new.as_ref());
         if self.output != CardOutput::Patch {
             let card = card(old, new, differing.renamed);
             // All files are rows of one table.
             let is_table = self.output == CardOutput::Stat;
             let card = if is_table { card_of(String::new(), card.files, Vec::new(), None) } else { card };
-            return (Told::Differs, Some(card));
+            return thing(Told::Differs, 0, Some(card));
         }
         let (old, new) = (old.map(Version::in_patch), new.map(Version::in_patch));
         let renamed = differing.renamed;
@@ -323,7 +328,8 @@ impl Drawing {
             Written::Coarsely => Some(format!("{path}: the patch is right but not minimal")),
             Written::Not => Some(format!("{path}: not in the patch, which can't name it")),
         };
-        (Told::Patch(out, note), None)
+        let bytes = out.len();
+        thing(Told::Patch(out, note), bytes, None)
     }
 }
 
@@ -415,7 +421,7 @@ impl Comparison<'_> {
         let version = |path, mode| move |document| Version { path, mode, document };
         let old = before.map(version(old.name, old_mode));
         let new = after.map(version(new.name, new_mode));
-        let (told, card) = self.drawing.of(&Differing { old, new, renamed: None });
+        let Thing { told, card, .. } = self.drawing.of(&Differing { old, new, renamed: None });
         self.found.tell(told, &mut self.printer, self.console);
         card.into_iter().for_each(|card| self.printer.card(card));
         Ok(())
@@ -447,9 +453,9 @@ impl Comparison<'_> {
         }
         let (drawing, found, console) = (self.drawing, &mut self.found, self.console);
         let make = move |index| match folders.differing(index) {
-            Ok(None) => (Told::Same, None),
+            Ok(None) => thing(Told::Same, 0, None),
             Ok(Some(differing)) => drawing.of(&differing),
-            Err(fail) => (Told::Skipped(fail), None),
+            Err(fail) => thing(Told::Skipped(fail), 0, None),
         };
         self.printer.all(count, make, |printer, told| found.tell(told, printer, console));
     }

@@ -287,6 +287,16 @@ impl Printer {
     }
 }
 
+/// One of many things that are printed in their order.
+pub struct Thing<T> {
+    /// What there is to tell of it beside its card.
+    pub told: T,
+    /// About how many bytes that takes.
+    pub told_bytes: usize,
+    /// Its card, if it has one.
+    pub card: Option<Card>,
+}
+
 /// What a worker made of a thing, in this order.
 enum Made<T> {
     Told(T),
@@ -390,20 +400,20 @@ impl CardPrinter {
 
     /// Prints the cards of so many things in their order; they are made, and drawn where they can be, on all processors.
     ///
-    /// `make` returns what is to be told of a thing before its card is printed, and the card, if it has one.
+    /// What `make` tells of a thing goes to `tell` before its card is printed.
     pub fn all<T: Send + 'static>(
         &mut self,
         count: usize,
-        make: impl Fn(usize) -> (T, Option<Card>) + Send + Sync + 'static,
+        make: impl Fn(usize) -> Thing<T> + Send + Sync + 'static,
         mut tell: impl FnMut(&mut Self, T),
     ) {
         let is_in_order = Arc::new(AtomicBool::new(self.draws_in_order()));
         let blank = View { style: Style { syntax: Syntax::NEVER, ..self.view.style }, ..self.view.blank() };
         let order = Arc::clone(&is_in_order);
         let mut results = ordered::start(count, ordered::workers(), move |index, outbox| {
-            let (told, card) = make(index);
+            let Thing { told, told_bytes, card } = make(index);
             // That nobody takes it any more is no trouble: the rest is not wanted either.
-            let _ = outbox.send(Made::Told(told), 0);
+            let _ = outbox.send(Made::Told(told), told_bytes);
             let _ = match card {
                 None => Ok(()),
                 Some(card) if order.load(Ordering::Relaxed) => {

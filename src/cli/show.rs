@@ -24,6 +24,7 @@ use super::args::ShowArgs;
 use super::exit::Exit;
 use super::fail::Fail;
 use super::printer::CardPrinter;
+use super::printer::Thing;
 use super::streams::Console;
 use super::streams::read_input;
 
@@ -46,7 +47,12 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Exit, Fail> {
     let checked = is_patch(&parsed);
     // One card an edit: each stands for itself, and a long patch is read file by file.
     let (edits, format) = (parsed.patch.edits, parsed.dialect.name());
-    printer.all(edits.len(), move |index| ((), Some(card(&edits[index], format))), |_, ()| {});
+    let count = edits.len();
+    let make = move |index: usize| {
+        let card: Card = card(&edits[index], format);
+        Thing { told: (), told_bytes: 0, card: Some(card) }
+    };
+    printer.all(count, make, |_, ()| {});
     printer.finish()?;
     checked.map(|()| Exit::Done)
 }

@@ -29,7 +29,7 @@ use super::told::Told;
 
 /// How many bytes of texts and changes are kept; then the older half of the files is forgotten.
 const LIMIT_KEPT_BYTES: usize = 32 << 20;
-/// How many bytes of texts failed calls are compared with in one log: a search for what comes nearest takes time.
+/// How many bytes of texts are walked over in one log to compare failed calls with them.
 const LIMIT_COMPARED_BYTES: usize = 256 << 20;
 
 /// The texts of all files, by the path that they have now.
@@ -51,6 +51,7 @@ struct Recall {
     /// 1-based line of the log that told the text.
     line: usize,
     set_at: u64,
+    /// How much memory all of it takes, about.
     bytes: usize,
 }
 
@@ -59,6 +60,14 @@ enum Base {
     /// A JSON string with its quotes.
     Json(String),
     Text(String),
+}
+
+impl Base {
+    fn length_bytes(&self) -> usize {
+        match self {
+            Base::Json(text) | Base::Text(text) => text.len(),
+        }
+    }
 }
 
 /// What a result tells of the whole text of a file.
@@ -122,25 +131,20 @@ impl Recalled {
                 Operation::Copy => None,
                 _ => self.forget(&from),
             };
-            let begin = |base: Base, later| Recall {
+            let begin = |base: Base| Recall {
+                bytes: base.length_bytes() + path.len(),
                 base,
-                later,
+                later: Vec::new(),
                 line: card.source.line,
                 set_at: self.clock,
-                bytes: 0,
             };
             let recall = match (whole.remove(&file.path), before) {
                 _ if file.operation == Operation::Delete => None,
-                (Some(Whole::After(text)), _) => Some(begin(Base::Text(text), Vec::new())),
-                (Some(Whole::BeforeJson(json)), _) => {
-                    Some(begin(Base::Json(json), vec![(file.clone(), diffs)]))
-                }
+                (Some(Whole::After(text)), _) => Some(begin(Base::Text(text))),
+                (Some(Whole::BeforeJson(json)), _) => Some(begin(Base::Json(json)).then(file, diffs)),
                 (None, before) => match (whole_content(file, &diffs), before) {
-                    (Some(text), _) => Some(begin(Base::Text(text), Vec::new())),
-                    (None, Some(mut recall)) if !diffs.is_empty() => {
-                        recall.later.push((file.clone(), diffs));
-                        Some(recall)
-                    }
+                    (Some(text), _) => Some(begin(Base::Text(text))),
+                    (None, Some(recall)) if !diffs.is_empty() => Some(recall.then(file, diffs)),
                     // A rename changes no text; what else a call without hunks did is not known.
                     (None, before) => before.filter(|_| file.operation == Operation::Rename),
                 },
@@ -151,9 +155,8 @@ impl Recalled {
         }
     }
 
-    fn keep(&mut self, path: String, mut recall: Recall) {
+    fn keep(&mut self, path: String, recall: Recall) {
         self.forget(&path);
-        recall.bytes = path.len() + recall.length_bytes();
         if recall.bytes > LIMIT_KEPT_BYTES / 2 {
             return;
         }
@@ -181,11 +184,13 @@ impl Recalled {
         for diff in &card.requested {
             let Some(old) = diff.old_text.as_deref().filter(|old| !old.is_empty()) else { continue };
             let Some(recall) = self.texts.get_mut(&key(folder, &diff.path)) else { continue };
-            if self.compared_bytes >= LIMIT_COMPARED_BYTES {
+            // Each change since is a walk over the text.
+            let walked = recall.base.length_bytes().saturating_mul(1 + recall.later.len());
+            self.compared_bytes = self.compared_bytes.saturating_add(walked);
+            if self.compared_bytes > LIMIT_COMPARED_BYTES {
                 return problems;
             }
             let Some(text) = recall.text() else { continue };
-            self.compared_bytes += text.len();
             let document = Document::new(text.as_bytes().to_vec());
             let misfit = plan::text_misfit(&document, old.as_bytes(), diff.new_text.as_bytes());
             let told = |problem: Problem| Problem {
@@ -200,16 +205,15 @@ impl Recalled {
 }
 
 impl Recall {
-    fn length_bytes(&self) -> usize {
-        let diff = |diff: &FileDiff| {
+    /// Returns the text with what was done to it next.
+    fn then(mut self, file: &CardFile, diffs: Vec<FileDiff>) -> Self {
+        let bytes = |diff: &FileDiff| {
             let lines = diff.lines.iter().flatten().map(|line| line.len() + size_of::<String>());
             diff.new_text.len() + diff.old_text.as_ref().map_or(0, String::len) + lines.sum::<usize>()
         };
-        let later = self.later.iter().map(|(_, diffs)| diffs.iter().map(diff).sum::<usize>());
-        let base = match &self.base {
-            Base::Json(text) | Base::Text(text) => text.len(),
-        };
-        base + later.sum::<usize>()
+        self.bytes += size_of::<CardFile>() + diffs.iter().map(bytes).sum::<usize>();
+        self.later.push((file.clone(), diffs));
+        self
     }
 
     /// Puts the text together; `None` if the changes do not go on from each other.
