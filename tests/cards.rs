@@ -210,6 +210,25 @@ fn situations() -> Vec<(&'static str, Card)> {
         ..FileDiff::default()
     };
     let asked = CardFile { recorded: Recorded::Request, ..file("notes.md", Operation::Update, 1, 1) };
+    let mut compared = failed.clone();
+    let mut misfit = nearest_problem("let total = 1;", "let  total = 1; // all");
+    misfit.message = "as line 7 of the log has the file: the old text is not in the file".to_owned();
+    compared.compared = Some(vec![misfit.with_path("src/calc.rs")]);
+    let wrapped = hunk(
+        "src/call.rs",
+        5,
+        &["let all = sum(first, second, third);", "if is_ready { go(all); }"],
+        &[
+            "let all = sum(",
+            "    first,",
+            "    second,",
+            "    third,",
+            ");",
+            "if is_ready {",
+            "    go(all);",
+            "}",
+        ],
+    );
     let partly = CardFile { status: Some(CardStatus::Failed), ..file("b.rs", Operation::Update, 0, 0) };
     vec![
         ("words", applied("src/sum.rs", 2, 2, vec![words])),
@@ -225,6 +244,7 @@ fn situations() -> Vec<(&'static str, Card)> {
                 vec![away, here],
             ),
         ),
+        ("wrapped", applied("src/call.rs", 8, 2, vec![wrapped])),
         ("wide", applied("docs/多言語.md", 4, 4, vec![wide])),
         ("hostile", applied("trojan\u{202e}sj.js", 2, 1, vec![hostile])),
         ("line-endings", card("edit win.txt", CardStatus::Applied, vec![eol], vec![eol_hunk])),
@@ -240,6 +260,7 @@ fn situations() -> Vec<(&'static str, Card)> {
             ),
         ),
         ("failed", failed),
+        ("compared", compared),
         ("missing", missing),
         ("ambiguous", ambiguous),
         ("stale", stale),
