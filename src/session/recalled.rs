@@ -181,20 +181,28 @@ impl Recalled {
     fn compare(&mut self, card: &Card) -> Option<Vec<Problem>> {
         let folder = card.source.folder.as_deref();
         let mut problems = None;
+        // What the edits of the call that fit make of its files: the next one is for that.
+        let mut made: HashMap<String, String, FixedState> = HashMap::default();
         for diff in &card.requested {
             let Some(old) = diff.old_text.as_deref().filter(|old| !old.is_empty()) else { continue };
-            let Some(recall) = self.texts.get_mut(&key(folder, &diff.path)) else { continue };
+            let path = key(folder, &diff.path);
+            let Some(recall) = self.texts.get_mut(&path) else { continue };
             // Each change since is a walk over the text.
             let walked = recall.base.length_bytes().saturating_mul(1 + recall.later.len());
             self.compared_bytes = self.compared_bytes.saturating_add(walked);
             if self.compared_bytes > LIMIT_COMPARED_BYTES {
                 return problems;
             }
-            let Some(text) = recall.text() else { continue };
+            let line = recall.line;
+            let Some(text) = made.get(&path).map(String::as_str).or_else(|| recall.text()) else { continue };
             let document = Document::new(text.as_bytes().to_vec());
             let misfit = plan::text_misfit(&document, old.as_bytes(), diff.new_text.as_bytes());
+            if misfit.is_none() && card.requested.len() > 1 {
+                let after = text.replacen(old, &diff.new_text, 1);
+                made.insert(path, after);
+            }
             let told = |problem: Problem| Problem {
-                message: format!("as line {} of the log has the file: {}", recall.line, problem.message),
+                message: format!("as line {line} of the log has the file: {}", problem.message),
                 path: Some(diff.path.clone()),
                 ..problem
             };
@@ -337,6 +345,24 @@ mod tests {
             Some(vec![(Code::HunkNotFound, Some(2), cause)])
         );
         assert_eq!(misfits(&mut recalled, "b", "two"), None);
+    }
+
+    #[test]
+    fn an_edit_of_a_call_is_for_what_those_before_it_make() {
+        let mut recalled = Recalled::default();
+        edited(&mut recalled, 3, hunk("a", 2, "two", "2"), Some(Whole::BeforeJson(TEXT.to_owned())));
+        let asked = |old: &str, new: &str| FileDiff {
+            path: "a".to_owned(),
+            old_text: Some(old.to_owned()),
+            new_text: new.to_owned(),
+            ..FileDiff::default()
+        };
+        let wanted = vec![asked("one\n2", "1\n2"), asked("1\n2\nthree", "x"), asked("one", "y")];
+        let mut card = card(9, CardStatus::Failed, file_named("a", Operation::Update), wanted);
+        recalled.take(&mut card, Vec::new());
+        let problems = card.compared.unwrap();
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].message.contains("the old text is not in the file"), "{problems:?}");
     }
 
     #[test]
