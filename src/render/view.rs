@@ -330,7 +330,7 @@ fn undone_words(card: &Card, status: CardStatus, diffs: &[&FileDiff]) -> &'stati
             "as requested, not applied; the old text stands in the file as the log tells it"
         }
         None if status == CardStatus::Failed && card.error.is_none() && has_old => {
-            "as requested, not applied; the log does not record what the file said"
+            "as requested, not applied; not compared with what the file said"
         }
         Some(_) | None => "as requested, not applied",
     }

@@ -38,7 +38,8 @@ pub struct Card {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorReport>,
     /// What keeps the old texts of a failed call from being replaced in its files, as another agent's log told them
-    /// before; nothing if they stand there once, and absent if the log did not tell the files.
+    /// before; nothing if they stand there once, and absent if they were not compared: the log did not tell the files, or
+    /// too much was compared before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared: Option<Vec<Problem>>,
 }

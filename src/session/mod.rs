@@ -458,6 +458,7 @@ impl Reader {
         for call in std::mem::take(&mut cards.pairs).finish() {
             cards.draw(call, None, emit);
         }
+        cards.summary.notes.extend(cards.recalled.note());
         cards.summary
     }
 

@@ -38,6 +38,8 @@ pub(super) struct Recalled {
     texts: HashMap<String, Recall, FixedState>,
     kept_bytes: usize,
     compared_bytes: usize,
+    /// 1-based line of the first failed call that was not compared, since enough were.
+    first_left_out: Option<usize>,
     /// Counts the calls.
     clock: u64,
 }
@@ -110,6 +112,14 @@ impl Recalled {
             CardStatus::Applied | CardStatus::Partial => self.change(card, whole),
             CardStatus::Failed | CardStatus::Rejected | CardStatus::Held | CardStatus::Unknown => {}
         }
+    }
+
+    /// Says from where on failed calls were not compared though the log tells their files.
+    pub(super) fn note(&self) -> Option<String> {
+        let line = self.first_left_out?;
+        Some(format!(
+            "from line {line} on: enough failed calls were compared with their files, the rest are not"
+        ))
     }
 
     fn change(&mut self, card: &Card, whole: Vec<(String, Whole)>) {
@@ -191,6 +201,7 @@ impl Recalled {
             let walked = recall.base.length_bytes().saturating_mul(1 + recall.later.len());
             self.compared_bytes = self.compared_bytes.saturating_add(walked);
             if self.compared_bytes > LIMIT_COMPARED_BYTES {
+                self.first_left_out.get_or_insert(card.source.line);
                 return problems;
             }
             let line = recall.line;
@@ -240,6 +251,7 @@ impl Recall {
                 is_right &= step.edits().is_ok_and(|edits| edits.iter().all(|edit| known.edit(edit).is_ok()));
             }
             if !is_right {
+                // What is no JSON has no text, now and from here on.
                 self.base = Base::Json(String::new());
                 return None;
             }
@@ -363,6 +375,17 @@ mod tests {
         let problems = card.compared.unwrap();
         assert_eq!(problems.len(), 1, "{problems:?}");
         assert!(problems[0].message.contains("the old text is not in the file"), "{problems:?}");
+    }
+
+    #[test]
+    fn that_enough_was_compared_is_said() {
+        let mut recalled = Recalled::default();
+        edited(&mut recalled, 3, hunk("a", 2, "two", "2"), Some(Whole::BeforeJson(TEXT.to_owned())));
+        recalled.compared_bytes = LIMIT_COMPARED_BYTES - 40;
+        assert_eq!(misfits(&mut recalled, "a", "one"), Some(Vec::new()));
+        assert_eq!(recalled.note(), None);
+        assert_eq!(misfits(&mut recalled, "a", "one"), None);
+        assert!(recalled.note().is_some_and(|note| note.starts_with("from line 9 on: ")));
     }
 
     #[test]
