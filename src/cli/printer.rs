@@ -344,12 +344,6 @@ impl<T> Write for Pieces<'_, T> {
     }
 }
 
-/// Returns about how much memory a card takes.
-fn card_bytes(card: &Card) -> usize {
-    let text = |diff: &FileDiff| diff.new_text.len() + diff.old_text.as_ref().map_or(0, String::len);
-    card.diffs.iter().map(text).sum()
-}
-
 /// Prints cards that come from no log, one by one.
 pub struct CardPrinter {
     view: View,
@@ -417,7 +411,7 @@ impl CardPrinter {
             let _ = match card {
                 None => Ok(()),
                 Some(card) if order.load(Ordering::Relaxed) => {
-                    let bytes = card_bytes(&card);
+                    let bytes = card.diffs.iter().map(FileDiff::length_bytes).sum();
                     outbox.send(Made::Card(Box::new(card)), bytes)
                 }
                 Some(card) => {

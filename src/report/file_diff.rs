@@ -64,3 +64,11 @@ pub enum DiffNote {
     /// The comparison reached its bound of work: the hunk is right but not minimal.
     Coarse,
 }
+
+impl FileDiff {
+    /// Returns about how much memory its texts take, in bytes.
+    pub(crate) fn length_bytes(&self) -> usize {
+        let lines = self.lines.iter().flatten().map(|line| line.len() + size_of::<String>());
+        self.new_text.len() + self.old_text.as_ref().map_or(0, String::len) + lines.sum::<usize>()
+    }
+}

@@ -226,11 +226,7 @@ impl Recalled {
 impl Recall {
     /// Returns the text with what was done to it next.
     fn then(mut self, file: &CardFile, diffs: Vec<FileDiff>) -> Self {
-        let bytes = |diff: &FileDiff| {
-            let lines = diff.lines.iter().flatten().map(|line| line.len() + size_of::<String>());
-            diff.new_text.len() + diff.old_text.as_ref().map_or(0, String::len) + lines.sum::<usize>()
-        };
-        self.bytes += size_of::<CardFile>() + diffs.iter().map(bytes).sum::<usize>();
+        self.bytes += size_of::<CardFile>() + diffs.iter().map(FileDiff::length_bytes).sum::<usize>();
         self.later.push((file.clone(), diffs));
         self
     }
